@@ -76,9 +76,9 @@ static void say(const char *sentence)
 
 static int simulate(struct live *l, struct plan *plan, const char *dir, int *status)
 {
-    struct mhsim_machine machine;
+    struct machine_memory machine;
     struct err *err = &l->s->err;
-    if (mhsim_machine_here("/sys", &machine, err) < 0)
+    if (machine_memory_here("/sys", &machine, err) < 0)
         return -1;
     char *plugin = driver_library_path("libhpcview-simulate-qemu.so"),
          *heap = driver_library_path("libhpcview-simulate-heap.so");

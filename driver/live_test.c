@@ -125,9 +125,9 @@ int fake_record(const struct hpcprof_record_options *o, char *const *argv, int *
     return ended(round, status, err);
 }
 
-int fake_machine_here(const char *sys, struct mhsim_machine *machine, struct err *err)
+int fake_machine_here(const char *sys, struct machine_memory *machine, struct err *err)
 {
-    *machine = (struct mhsim_machine){.level_count = 3};
+    *machine = (struct machine_memory){.level_count = 3};
     printf("machine of %s\n", sys);
     fflush(stdout);
     return world.rounds[world.run].failure == MACHINE ? err_set(err, ERR_SYSTEM, "no machine") : 0;

@@ -25,7 +25,7 @@ TESTS += %D%/phases_test
 check_PROGRAMS += %D%/live_test
 TESTS += %D%/live_test
 %C%_live_test_SOURCES = %D%/live_test.c $(OUTLINE) tests/chance.h tests/tap.h %D%/live.c %D%/options.c
-%C%_live_test_CPPFLAGS = $(AM_CPPFLAGS) -Dhpcprof_list_events=fake_list_events -Dhpcprof_record=fake_record -Dmhsim_machine_here=fake_machine_here \
+%C%_live_test_CPPFLAGS = $(AM_CPPFLAGS) -Dhpcprof_list_events=fake_list_events -Dhpcprof_record=fake_record -Dmachine_memory_here=fake_machine_here \
 	-Dmhsim_run=fake_simulate -Dexperiment_build=fake_build -Ddiagnose=fake_diagnose -Ddiagnosis_next_measurements=fake_wishes \
 	-Dproperties_statistics=fake_statistics -Dclock_gettime=fake_clock
 %C%_live_test_LDADD = $(ROOM_LDADD)
@@ -34,8 +34,8 @@ check_PROGRAMS += %D%/commands_test
 TESTS += %D%/commands_test
 %C%_commands_test_SOURCES = %D%/commands_test.c tests/cases.h tests/tap.h $(driver_alone)
 %C%_commands_test_CPPFLAGS = $(%C%_hpcview_CPPFLAGS) -Dmain=command_main -Dhpcprof_list_events=fake_list_events -Dhpcprof_record=fake_record \
-	-Dmeasurement_keep_functions=fake_keep_functions -Dmhsim_machine_here=fake_machine_here -Dmhsim_run=fake_simulate \
-	-Dquality_machine_here=fake_quality_here -Dbloop_variables=fake_variables -Dgethostname=fake_gethostname -Dexeclp=fake_execlp \
+	-Dmeasurement_keep_functions=fake_keep_functions -Dmachine_memory_here=fake_machine_here -Dmhsim_run=fake_simulate \
+	-Dmachine_core_here=fake_quality_here -Dbloop_variables=fake_variables -Dgethostname=fake_gethostname -Dexeclp=fake_execlp \
 	-Disatty=fake_isatty -Dclock_gettime=fake_clock -Dexperiment_build=fake_build -Dhtmlgen_write=fake_write \
 	-Dbloop_open=fake_open -Dbloop_close=fake_close -Dbloop_scopes_all=fake_scopes_all -Dbloop_build_id=fake_build_id \
 	-Dbloop_is_aarch64=fake_is_aarch64 -Dbloop_cache_path=fake_cache_path -Dbloop_stats=fake_stats -Dquality_analyze=fake_analyze \

@@ -393,8 +393,9 @@ static int meet_worker(struct caliper *c)
 {
     uint32_t rank, thread;
     worker_of(c, &rank, &thread);
-    return builder_threads_meet(&c->threads, rank, thread) ? 0
-                                                        : wrong(c, 0, "has more threads than can be (LIMIT_THREADS)");
+    return builder_threads_meet(&c->threads, rank, thread)
+               ? 0
+               : wrong(c, 0, "has more threads than can be (LIMIT_THREADS)");
 }
 
 static int read_nodes(struct caliper *c, json_ix nodes)

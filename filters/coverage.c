@@ -136,8 +136,9 @@ static void lcov_end(struct lcov *l)
     for (size_t i = 0; i < l->lines.count; i++) {
         uint64_t line = l->lines.items[i].line;
         size_t k = sorted_front(l->functions.count, f, l->functions.items[f].line <= line);
-        struct builder_place p = {HPCPROF_NO_PARENT, module, k ? strtab_get(strings, l->functions.items[k - 1].name) : "",
-                               strtab_get(strings, l->file), line};
+        struct builder_place p = {HPCPROF_NO_PARENT, module,
+                                  k ? strtab_get(strings, l->functions.items[k - 1].name) : "",
+                                  strtab_get(strings, l->file), line};
         if (l->counts.items[i])
             builder_add(&l->builder, builder_context(&l->builder, &p), l->event, 0, l->counts.items[i]);
     }
@@ -235,8 +236,8 @@ static struct segment read_segment(const struct json *j, json_ix list)
 
 /* As LLVM's LineCoverageStats counts a line: the most of what holds at its beginning and of regions that begin in it.
  */
-static void llvm_line(struct builder *s, uint32_t event, struct builder_place *p, uint64_t line, const struct segment *before,
-                      uint64_t entries)
+static void llvm_line(struct builder *s, uint32_t event, struct builder_place *p, uint64_t line,
+                      const struct segment *before, uint64_t entries)
 {
     uint64_t held = before->has_count ? before->count : 0;
     p->line = line;

@@ -82,7 +82,8 @@ static int add_region(struct papi *p, json_ix at)
     if (around >= 0 && r.parent == HASHMAP_NONE)
         return wrong(p, parent, "there is no region of that number before this one");
     const struct region *outer = r.parent == UINT32_MAX ? NULL : &p->regions.items[r.parent];
-    struct builder_place place = {outer ? outer->context : HPCPROF_NO_PARENT, p->module, json_string_of(j, name), "", 0};
+    struct builder_place place = {outer ? outer->context : HPCPROF_NO_PARENT, p->module, json_string_of(j, name), "",
+                                  0};
     r.context = builder_context(&p->builder, &place);
     r.name = hpcprof_add_region(p->builder.into, place.procedure, outer ? outer->name : 0);
     *hashmap_put(&p->by_id, strtoull(json_key_of(j, at), NULL, 10)) = (uint32_t)p->regions.count;

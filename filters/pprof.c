@@ -196,10 +196,10 @@ static void add_events(struct pprof *p)
     for (size_t i = 0; i < p->types.count; i++) {
         const char *unit = string(p, p->units.items[i]);
         *vec_push(&p->events) = builder_event(&p->builder, string(p, p->types.items[i]), "as pprof has it",
-                                           strcmp(unit, "nanoseconds") == 0 ? "ns"
-                                           : strcmp(unit, "count")          ? unit
-                                                                            : "",
-                                           0);
+                                              strcmp(unit, "nanoseconds") == 0 ? "ns"
+                                              : strcmp(unit, "count")          ? unit
+                                                                               : "",
+                                              0);
     }
 }
 
@@ -303,10 +303,10 @@ static void add_sample(struct pprof *p, uint32_t thread, uint32_t region)
     for (size_t i = 0; i < p->values.count && i < p->events.count; i++)
         if ((int64_t)p->values.items[i] > 0)
             hpcprof_add_count(p->builder.into, &(struct hpcprof_count){.thread = thread,
-                                                                    .context = at,
-                                                                    .event = p->events.items[i],
-                                                                    .region = region,
-                                                                    .value = p->values.items[i]});
+                                                                       .context = at,
+                                                                       .event = p->events.items[i],
+                                                                       .region = region,
+                                                                       .value = p->values.items[i]});
 }
 
 static int read_sample(struct pprof *p, struct cursor c)

@@ -1208,11 +1208,11 @@ static void check_steps(void)
         for (uint32_t i = 0; i < 2 * PUT; i++) {
             uint32_t n = i % PUT / 2, of[FIELDS] = {n * (field == 0), n * (field == 1), n * (field == 2), 0};
             struct chain_step s = {.ip = field == 3 ? 0x1000 + 4096 * (uint64_t)n : 0x1000,
-                             .parent = of[0],
-                             .process = of[1],
-                             .found = of[2] & INT32_MAX,
-                             .caller = i & 1,
-                             .context = i};
+                                   .parent = of[0],
+                                   .process = of[1],
+                                   .found = of[2] & INT32_MAX,
+                                   .caller = i & 1,
+                                   .context = i};
             chain_cache_reserve(&t, 1);
             right = right && chain_cache_put(&t, &s, &is_new)->context == i % PUT && is_new == (i < PUT);
         }

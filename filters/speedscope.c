@@ -36,8 +36,8 @@ static int context(struct speedscope *s, json_ix at, uint32_t parent, uint32_t *
         return wrong(s, at, "there is no frame of that number");
     json_ix f = s->frames.items[index];
     struct builder_place p = {parent, "[unknown]", json_string_of(s->json, json_get(s->json, f, "name")),
-                           json_string_of(s->json, json_get(s->json, f, "file")),
-                           json_count(s->json, json_get(s->json, f, "line"))};
+                              json_string_of(s->json, json_get(s->json, f, "file")),
+                              json_count(s->json, json_get(s->json, f, "line"))};
     *context = builder_context(&s->builder, &p);
     return 0;
 }

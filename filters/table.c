@@ -118,7 +118,8 @@ static uint32_t thread_named(struct table_reader *t, const char *name)
 {
     uint32_t *slot = hashmap_put(&t->threads, strtab_add(t->builder.into->strings, name));
     if (*slot == HASHMAP_NONE)
-        *slot = t->threads.count == 1 ? t->first_thread : builder_thread(&t->builder, name, (uint32_t)t->threads.count - 1);
+        *slot =
+            t->threads.count == 1 ? t->first_thread : builder_thread(&t->builder, name, (uint32_t)t->threads.count - 1);
     return *slot;
 }
 

@@ -5,6 +5,7 @@
 
 cat >"$scratch/rooms" <<'END'
 support
+machines         support
 hpcprof          support
 hpcprof/format   support support/sort.h hpcprof
 hpcprof/recorder
@@ -23,11 +24,11 @@ bloop/code       support bloop/bloop.h bloop/arch bloop/arch/ops.h bloop/arch/fa
 bloop/assemble   support bloop/bloop.h bloop/arch bloop/arch/facts.h bloop/image bloop/debug bloop/functions bloop/code
 bloop/scope      support bloop/bloop.h
 bloop            support bloop/arch bloop/image bloop/debug bloop/functions bloop/code bloop/assemble bloop/scope
-quality          support bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
-mhsim            support
+quality          support machines machines/core.h bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
+mhsim            support machines
 mhsim/engine     mhsim
 mhsim/runtime    mhsim mhsim/shared_layout.h mhsim/engine mhsim/engine/mmap_store.h mhsim/engine/state.h
-mhsim/collect    support support/demangle.h hpcprof mhsim mhsim/shared_layout.h
+mhsim/collect    support support/demangle.h machines hpcprof mhsim mhsim/shared_layout.h
 mhsim/launch     support hpcprof mhsim mhsim/shared_layout.h mhsim/collect
 phases           support support/table.h hpcprof
 filters/base     support support/table.h hpcprof filters/filters.h
@@ -53,7 +54,7 @@ htmlgen/format   support metrics
 htmlgen/write    support metrics diagnose htmlgen/htmlgen.h htmlgen/format
 htmlgen/read     support metrics metrics/model htmlgen/htmlgen.h htmlgen/format
 htmlgen          support metrics diagnose htmlgen/write htmlgen/read
-driver           support hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
+driver           support machines hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 
 # Each line: file, header; from every include of a header by its folder.
@@ -121,7 +122,7 @@ check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
 
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {
-    (cd "$1" && find bloop diagnose export filters hpcprof htmlgen metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
+    (cd "$1" && find bloop diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
         grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^mhsim/runtime/' |
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |

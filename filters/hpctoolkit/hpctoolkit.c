@@ -109,7 +109,7 @@ static uint32_t context_of(struct experiment_xml *x, struct frame *f)
     if (f->context == HPCPROF_NO_PARENT && (f->procedure || f->file || f->module)) {
         const char *module = strtab_get(x->strings, f->module);
         struct builder_place p = {f->caller, *module ? module : "[unknown]", strtab_get(x->strings, f->procedure),
-                               strtab_get(x->strings, f->file), f->line};
+                                  strtab_get(x->strings, f->file), f->line};
         f->context = builder_context(&x->builder, &p);
     }
     return f->context == HPCPROF_NO_PARENT ? f->caller : f->context;

@@ -56,8 +56,9 @@ struct perf_run {
     struct chain_cache steps;
     struct VEC(struct found) found; /* row 0: nothing */
     struct hashmap found_index;
-    struct VEC(struct chain_step *) last; /* of the last sample, the outermost first: the next one shares most of them */
-    struct VEC(uint8_t) placed;     /* by context */
+    struct VEC(
+        struct chain_step *) last; /* of the last sample, the outermost first: the next one shares most of them */
+    struct VEC(uint8_t) placed;    /* by context */
     struct VEC(struct hpcprof_count) sums;
     struct hashmap sum_index;
     uint64_t samples, without_mapping, without_binary;

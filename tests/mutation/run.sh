@@ -78,11 +78,11 @@ export     export            export/export_test tests/export/export.sh
 format     htmlgen/format    htmlgen/write/write_test htmlgen/read/read_test
 write      htmlgen/write     htmlgen/write/write_test htmlgen/read/read_test tests/page/agree.sh
 read       htmlgen/read      htmlgen/read/read_test metrics/report/print_test
-mhsim      mhsim                      mhsim/machine_test
 engine     mhsim/engine               mhsim/engine/engine_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
 runtime    mhsim/runtime              mhsim/runtime/hooks_test mhsim/runtime/qemu_test mhsim/runtime/modules_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
 collect    mhsim/collect              mhsim/collect/collect_test tests/simulate/simulate.sh
 simulate   mhsim/launch               mhsim/launch/run_test tests/simulate/simulate.sh
+machines   machines          machines/memory_test machines/processor_test quality/loops_test
 quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read/read_test diagnose/library_test diagnose/search/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test tests/phases/recorded.sh

@@ -1,6 +1,6 @@
 /* Machine files: what is accepted, and the sentence for each thing that makes no sense. */
 #include "config.h"
-#include "mhsim/mhsim.h"
+#include "machines/machines.h"
 #include "tests/tap.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static const struct {
      true},
     {"<cache/>", "m.xml:1: this is <cache>, not a <machine>", false},
     {"<machine/>", "m.xml: a <machine> with <memory> of 1 to 8 levels is wanted", false},
-    {"<machine>\n<cores/></machine>", "m.xml:2: <cores> has no place in <machine>; <memory> has", false},
+    {"<machine>\n<cores/></machine>", "m.xml:2: <cores> has no place in <machine>; <memory> and <core> have", false},
     {FILE_OF("") "", "m.xml: a <machine> with <memory> of 1 to 8 levels is wanted", false},
     {FILE_OF("\n<cache size='1K' ways='1'/>"), "m.xml:2: <cache> needs a name of 1 to 15 letters", false},
     {FILE_OF("<cache name='a b' size='1K' ways='1'/>"),
@@ -157,12 +157,12 @@ static const struct {
 
 static void check_file(const char *text, const char *want, bool good)
 {
-    struct mhsim_machine m;
+    struct machine_memory m;
     struct err err = {0};
     struct buf b = {0};
-    int status = mhsim_machine_parse(text, strlen(text), "m.xml", &m, &err);
+    int status = machine_memory_parse(text, strlen(text), "m.xml", &m, &err);
     if (status == 0)
-        mhsim_machine_print(&m, &b);
+        machine_memory_print(&m, &b);
     CHECK_INT(status, good ? 0 : -1);
     CHECK_STR(status == 0 ? b.bytes : err.msg, want);
     buf_release(&b);
@@ -170,14 +170,14 @@ static void check_file(const char *text, const char *want, bool good)
 
 static void check_here(void)
 {
-    struct mhsim_machine m;
+    struct machine_memory m;
     struct err err = {0};
-    CHECK_INT(mhsim_machine_here("/nowhere", &m, &err), 0);
+    CHECK_INT(machine_memory_here("/nowhere", &m, &err), 0);
     CHECK_STR(m.name, "usual");
     CHECK_INT(m.level_count, 5);
-    CHECK(mhsim_machine_here("/sys", &m, &err) >= 0);
+    CHECK(machine_memory_here("/sys", &m, &err) >= 0);
     CHECK_STR(m.levels[0].name, "L1");
-    CHECK_INT(m.levels[m.level_count - 1].next, MHSIM_NO_LEVEL);
+    CHECK_INT(m.levels[m.level_count - 1].next, MACHINE_NO_LEVEL);
 }
 
 /* What a kernel says of its caches, and the machine that is made of it. */
@@ -267,7 +267,7 @@ static void check_kernels(void)
     };
     for (size_t i = 0; i < ARRAY_SIZE(kernels); i++) {
         char sys[] = "/tmp/machine_test.XXXXXX";
-        struct mhsim_machine m;
+        struct machine_memory m;
         struct err err = {0};
         struct buf b = {0};
         if (!mkdtemp(sys))
@@ -275,8 +275,8 @@ static void check_kernels(void)
         for (unsigned index = 0; index < 4; index++)
             if (kernels[i].values[index][0])
                 put_cache(sys, index, kernels[i].values[index]);
-        CHECK_INT(mhsim_machine_here(sys, &m, &err), kernels[i].status);
-        mhsim_machine_print(&m, &b);
+        CHECK_INT(machine_memory_here(sys, &m, &err), kernels[i].status);
+        machine_memory_print(&m, &b);
         tap_str(b.bytes, kernels[i].want, kernels[i].name, __FILE__, __LINE__);
         CHECK_STR(m.name, kernels[i].status ? "this machine" : "usual");
         CHECK_INT(m.memory_latency, 200);
@@ -291,16 +291,16 @@ static void check_read(void)
 {
     const char *top = getenv("top_srcdir");
     char *dir = path_join(top ? top : ".", "share/machines"), *path = path_join(dir, "year-2001.xml");
-    struct mhsim_machine m = {.name = ""}, same = {.name = ""};
+    struct machine_memory m = {.name = ""}, same = {.name = ""};
     struct err err = {0};
-    CHECK_INT(mhsim_machine_read("year-2001", dir, &m, &err), 0);
-    CHECK_INT(mhsim_machine_read(path, "/nowhere", &same, &err), 0);
+    CHECK_INT(machine_memory_read("year-2001", dir, &m, &err), 0);
+    CHECK_INT(machine_memory_read(path, "/nowhere", &same, &err), 0);
     CHECK(memcmp(&m, &same, sizeof m) == 0);
     CHECK_STR(m.name, "year-2001");
     CHECK_INT(m.level_count, 3);
-    CHECK_INT(mhsim_machine_read("nothing", dir, &m, &err), -1);
+    CHECK_INT(machine_memory_read("nothing", dir, &m, &err), -1);
     CHECK(strstr(err.msg, "/nothing.xml: cannot be opened") != NULL);
-    CHECK_INT(mhsim_machine_read("/nowhere/nothing.xml", dir, &m, &err), -1);
+    CHECK_INT(machine_memory_read("/nowhere/nothing.xml", dir, &m, &err), -1);
     CHECK(str_starts(err.msg, "/nowhere/nothing.xml: "));
     mem_free(dir);
     mem_free(path);
@@ -312,12 +312,12 @@ static void check_many(void)
     static const char *const l2[] = {"Unified", "2", "2048K", "64", "16"};
     for (unsigned index = 6; index < 10; index++) {
         char sys[] = "/tmp/machine_test.XXXXXX";
-        struct mhsim_machine m;
+        struct machine_memory m;
         struct err err = {0};
         if (!mkdtemp(sys))
             return;
         put_cache(sys, index, l2);
-        CHECK_INT(mhsim_machine_here(sys, &m, &err), index < 8);
+        CHECK_INT(machine_memory_here(sys, &m, &err), index < 8);
         CHECK_STR(m.levels[0].name, index < 8 ? "L2" : "L1");
         dir_remove_tree(sys, NULL);
     }
