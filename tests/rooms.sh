@@ -25,9 +25,10 @@ diagnose/evaluate support metrics diagnose/diagnose.h diagnose/read
 diagnose/search   support metrics diagnose/diagnose.h diagnose/read diagnose/evaluate
 diagnose/report   support metrics diagnose/diagnose.h diagnose/evaluate
 diagnose         support metrics diagnose/read diagnose/evaluate diagnose/search diagnose/report
+campaign         support hpcprof mhsim metrics diagnose
 export           support metrics
 htmlgen          support metrics diagnose
-driver           support hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
+driver           support campaign hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 
 # Each line: file, header; from every include of a header by its folder.
@@ -95,12 +96,12 @@ check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
 
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {
-    (cd "$1" && find bloop diagnose export filters hpcprof htmlgen metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
+    (cd "$1" && find bloop campaign diagnose export filters hpcprof htmlgen metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
         grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^phases/inside/|^mhsim/(inside|qemu)\.c$' |
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |
                 grep -oE '(^|[^a-zA-Z0-9_])(printf|puts|putchar|perror|exit|getenv|secure_getenv)\(' | sed "s,^[^a-z],,; s,^,$file ," | sort -u
-        done) | grep -vE '^(hpcprof/record|mhsim/run)\.c getenv'
+        done) | grep -vE '^(campaign/runs|hpcprof/record|mhsim/run)\.c getenv'
 }
 found=$(outspoken "$top_srcdir")
 check_equal "nothing below driver/ prints, exits or asks the environment" "$found" ""

@@ -54,7 +54,7 @@ arch       bloop/arch        bloop/arch/arch_test bloop/arch/facts_test bloop/ar
 code       bloop/code        bloop/code/cfg_test bloop/code/drawn_test bloop/code/jump_drawn_test bloop/code/loops_test bloop/code/jumptable_test tests/structure/golden.sh tests/structure/exactness.sh
 scope      bloop/scope       bloop/scope/scope_test bloop/scope/drawn_test tests/structure/formats.sh tests/structure/golden.sh
 assemble   bloop/assemble    bloop/assemble/assemble_test tests/structure/golden.sh tests/structure/exactness.sh
-bloop      bloop             bloop/whole_test bloop/damage_test tests/structure/golden.sh tests/structure/formats.sh tests/structure/exactness.sh
+bloop      bloop             bloop/whole_test phases/barrier_log_test bloop/damage_test tests/structure/golden.sh tests/structure/formats.sh tests/structure/exactness.sh
 hpcprof    hpcprof           hpcprof/read_test hpcprof/drawn_test hpcprof/ended_test hpcprof/ranks_test hpcprof/events_test hpcprof/events_world_test hpcprof/record_test metrics/print_test tests/run-golden.sh tests/record/misuse.sh tests/e2e/example.sh
 recorder   hpcprof/recorder  hpcprof/recorder_test hpcprof/bytes_test hpcprof/facts_test hpcprof/system_test hpcprof/samplers_test hpcprof/paths_test hpcprof/unwind_test hpcprof/unwind_drawn_test hpcprof/counts_test hpcprof/wrap_test hpcprof/main_test hpcprof/threads_test hpcprof/objects_test hpcprof/maps_test hpcprof/perf_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
 filters    filters           filters/filters_test filters/files_test filters/hpctoolkit_test filters/perf_data_test filters/callgrind_spots_test filters/drawn_test filters/facts_test tests/filters/filters.sh
@@ -64,9 +64,10 @@ htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/pa
 mhsim      mhsim             mhsim/run_test mhsim/hooks_test mhsim/qemu_test mhsim/counting_test mhsim/inside_test mhsim/machine_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
 quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read/read_test diagnose/library_test diagnose/search/findings_test tests/run-golden.sh tests/diagnose/cases.sh
-phases     phases            phases/finish_test tests/phases/recorded.sh
+phases     phases            phases/finish_test phases/barrier_log_test tests/phases/recorded.sh
 inside     phases/inside     phases/meet_test phases/put_test phases/teams_test phases/tell_test phases/mpi_test phases/openmp_test phases/waits_test phases/finish_test tests/phases/recorded.sh
-driver     driver            driver/told_test driver/phases_test driver/live_test driver/commands_test tests/driver/manual.sh tests/driver/live.sh tests/run-golden.sh tests/build/bad-configuration.sh tests/build/rebuilt.sh tests/build/blocks.sh tests/build/configuration.sh tests/build/campaign.sh tests/build/run.sh tests/build/debuginfod.sh tests/page/open.sh tests/structure/formats.sh tests/print/schema.sh tests/export/export.sh tests/quality/quality.sh tests/quality/database.sh tests/compare/compare.sh tests/filters/filters.sh tests/diagnose/cases.sh tests/e2e/bad-input.sh tests/record/misuse.sh tests/simulate/simulate.sh tests/phases/recorded.sh tests/e2e/example.sh tests/diagnose/planted.sh
+campaign   campaign          campaign/experiments_test tests/driver/live.sh tests/build/campaign.sh
+driver     driver            driver/phases_test driver/commands_test tests/driver/manual.sh tests/driver/live.sh tests/run-golden.sh tests/build/bad-configuration.sh tests/build/rebuilt.sh tests/build/blocks.sh tests/build/configuration.sh tests/build/campaign.sh tests/build/run.sh tests/build/debuginfod.sh tests/page/open.sh tests/structure/formats.sh tests/print/schema.sh tests/export/export.sh tests/quality/quality.sh tests/quality/database.sh tests/compare/compare.sh tests/filters/filters.sh tests/diagnose/cases.sh tests/e2e/bad-input.sh tests/record/misuse.sh tests/simulate/simulate.sh tests/phases/recorded.sh tests/e2e/example.sh tests/diagnose/planted.sh
 page       templates         templates/test/unit.sh
 '
 for test in $(git ls-files '*_test.c' | sed 's/\.c$//'); do
