@@ -6,24 +6,25 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static struct {
+static struct settings {
     const char *out, *format, *function, *source, *machine;
     struct string_list debug_dirs;
     bool without_llvm;
 } opt;
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, &opt.out, "FILE", "where the result goes (standard output)"},
-    {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
-    {"function", 0, OPT_STRING, &opt.function, "GLOB", "only procedures whose name matches"},
-    {"source", 0, OPT_STRING, &opt.source, "GLOB", "only procedures from matching source files"},
-    {"machine", 'm', OPT_STRING, &opt.machine, "FILE|NAME",
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where the result goes (standard output)"},
+    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT", "text, csv or json (text)"},
+    {"function", 0, OPT_STRING, offsetof(struct settings, function), "GLOB", "only procedures whose name matches"},
+    {"source", 0, OPT_STRING, offsetof(struct settings, source), "GLOB", "only procedures from matching source files"},
+    {"machine", 'm', OPT_STRING, offsetof(struct settings, machine), "FILE|NAME",
      "the core whose cycles are counted (default: this machine's)"},
-    {"debug-dir", 0, OPT_LIST, &opt.debug_dirs, "DIR", "look for separate debug files here too"},
-    {"no-llvm-mca", 0, OPT_FLAG, &opt.without_llvm, NULL, "without llvm-mca's estimates beside the bounds"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"debug-dir", 0, OPT_LIST, offsetof(struct settings, debug_dirs), "DIR", "look for separate debug files here too"},
+    {"no-llvm-mca", 0, OPT_FLAG, offsetof(struct settings, without_llvm), NULL,
+     "without llvm-mca's estimates beside the bounds"},
+    {0},
 };
-static const struct option_row *const tables[] = {rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {0}};
 
 static int parse_format(enum quality_format *format, struct err *err)
 {

@@ -49,12 +49,13 @@ diagnose/evaluate support metrics diagnose/diagnose.h diagnose/read
 diagnose/search   support metrics diagnose/diagnose.h diagnose/read diagnose/evaluate
 diagnose/report   support metrics diagnose/diagnose.h diagnose/evaluate
 diagnose         support metrics diagnose/read diagnose/evaluate diagnose/search diagnose/report
+campaign         support hpcprof mhsim metrics diagnose
 export           support metrics
 htmlgen/format   support metrics
 htmlgen/write    support metrics diagnose htmlgen/htmlgen.h htmlgen/format
 htmlgen/read     support metrics metrics/model htmlgen/htmlgen.h htmlgen/format
 htmlgen          support metrics diagnose htmlgen/write htmlgen/read
-driver           support machines hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
+driver           support campaign machines hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 
 # Each line: file, header; from every include of a header by its folder.
@@ -122,12 +123,12 @@ check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
 
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {
-    (cd "$1" && find bloop diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
+    (cd "$1" && find bloop campaign diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
         grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^mhsim/runtime/' |
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |
                 grep -oE '(^|[^a-zA-Z0-9_])(printf|puts|putchar|perror|exit|getenv|secure_getenv)\(' | sed "s,^[^a-z],,; s,^,$file ," | sort -u
-        done) | grep -vE '^(hpcprof/launch/record|mhsim/launch/run)\.c getenv'
+        done) | grep -vE '^(campaign/runs|hpcprof/launch/record|mhsim/launch/run)\.c getenv'
 }
 found=$(outspoken "$top_srcdir")
 check_equal "nothing below driver/ prints, exits or asks the environment" "$found" ""

@@ -3,26 +3,24 @@
  * properties need whose parents hold. No event is measured twice, but for one experiment at a higher rate where too few
  * samples left something unknown.
  */
-#include "config.h"
-
-#include "driver/live.h"
-#include "driver/record_options.h"
-#include "driver/wanted.h"
+#include "campaign/campaign.h"
 #include "mhsim/mhsim.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { USUAL_EXPERIMENTS = 6 };
+enum { DEFAULT_EXPERIMENTS = 6 };
 
-struct live {
-    struct session *s;
+struct experiments {
+    const struct campaign_user *user;
+    struct err *err;
     const struct properties *p;
-    const struct live_options *options;
+    const struct campaign_experiments *options;
     char **argv;
     char *dir;
     struct text_list measured;  /* folders */
@@ -56,11 +54,20 @@ static bool is_in(struct strtab *set, const char *word)
 
 /* ---- one experiment -------------------------------------------------------------------------------- */
 
+struct names VEC(const char *);
 struct plan {
-    struct string_list events, procedures;
+    struct names events, procedures;
     bool simulate, phases;
     struct buf words; /* for the history */
 };
+
+/* NULL-terminated; lent until the list changes. */
+static const char *const *array(struct names *list)
+{
+    vec_reserve(list, list->count + 1);
+    list->items[list->count] = NULL;
+    return list->items;
+}
 
 static void plan_release(struct plan *plan)
 {
@@ -69,73 +76,70 @@ static void plan_release(struct plan *plan)
     buf_release(&plan->words);
 }
 
-static void say(const char *sentence)
+static void PRINTF_LIKE(2, 3) report(const struct experiments *l, const char *fmt, ...)
 {
-    fprintf(stderr, "hpcview: warning: %s\n", sentence);
+    va_list args;
+    va_start(args, fmt);
+    char *sentence = mem_vprintf(fmt, args);
+    va_end(args);
+    l->user->report(l->user->ctx, sentence);
+    mem_free(sentence);
 }
 
-static int simulate(struct live *l, struct plan *plan, const char *dir, int *status)
+static int simulate(struct experiments *l, struct plan *plan, const char *dir, int *status)
 {
     struct machine_memory machine;
-    struct err *err = &l->s->err;
-    if (machine_memory_here("/sys", &machine, err) < 0)
+    const struct campaign_experiments *given = l->options;
+    if (machine_memory_here("/sys", &machine, l->err) < 0)
         return -1;
-    char *plugin = driver_library_path("libhpcview-simulate-qemu.so"),
-         *heap = driver_library_path("libhpcview-simulate-heap.so");
-    struct mhsim_run_options o = {.machine = &machine, .out_dir = dir, .plugin = plugin, .heap = heap};
-    struct hpcprof_record_options region = {0};
-    if (plan->procedures.count)
-        o.functions = string_list_array(&plan->procedures);
-    if (record_region(l->options->region, &region, err) < 0)
-        return -1;
-    o.region = region.region;
-    o.region_time = region.region_time;
-    int result = mhsim_run(&o, l->argv, status, l->s->warnings, err);
-    mem_free(plugin);
-    mem_free(heap);
-    return result;
+    struct mhsim_run_options o = {.machine = &machine,
+                                  .out_dir = dir,
+                                  .plugin = given->simulator,
+                                  .heap = given->heap,
+                                  .functions = plan->procedures.count ? array(&plan->procedures) : NULL,
+                                  .region = given->region,
+                                  .region_time = given->region_time};
+    return mhsim_run(&o, l->argv, status, l->user->warnings, l->err);
 }
 
-static int record(struct live *l, struct plan *plan, const char *dir, int *status)
+static int record(struct experiments *l, struct plan *plan, const char *dir, int *status)
 {
-    char *preload = driver_library_path(plan->phases ? "libhpcview-record-phases.so" : "libhpcview-record.so");
+    const struct campaign_experiments *given = l->options;
     struct hpcprof_record_options o = {.out_dir = dir,
-                                       .events = string_list_array(&plan->events),
-                                       .preload = preload,
+                                       .events = array(&plan->events),
+                                       .preload = plan->phases ? given->barrier_recorder : given->recorder,
                                        .call_paths = true,
                                        .phases = plan->phases,
-                                       .delay = l->options->delay,
-                                       .duration = l->options->duration,
+                                       .delay = given->delay,
+                                       .duration = given->duration,
+                                       .region = given->region,
+                                       .region_time = given->region_time,
                                        .follow_children = true,
                                        .repeat = plan->events.count > 1 ? HPCPROF_REPEAT : HPCPROF_ONCE,
-                                       .say = say};
-    int result = record_region(l->options->region, &o, &l->s->err);
-    if (result == 0)
-        result = hpcprof_record(&o, l->argv, status, l->s->warnings, &l->s->err);
-    mem_free(preload);
-    return result;
+                                       .say = given->warn};
+    return hpcprof_record(&o, l->argv, status, l->user->warnings, l->err);
 }
 
 /* The program's output is not ours: it goes where its complaints go. */
-static int run_apart(struct live *l, struct plan *plan, const char *dir, int *status)
+static int run_apart(struct experiments *l, struct plan *plan, const char *dir, int *status)
 {
     fflush(stdout);
     int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); /* the program does not get it */
     if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-        return err_errno(&l->s->err, "standard output", "cannot be redirected");
+        return err_errno(l->err, "standard output", "cannot be redirected");
     int result = plan->simulate ? simulate(l, plan, dir, status) : record(l, plan, dir, status);
     if (dup2(out, STDOUT_FILENO) < 0)
-        result = err_errno(&l->s->err, "standard output", "cannot be restored");
+        result = err_errno(l->err, "standard output", "cannot be restored");
     close(out);
     return result;
 }
 
-static int experiment(struct live *l, struct plan *plan)
+static int experiment(struct experiments *l, struct plan *plan)
 {
     int wait_status = 0;
     size_t number = l->number = l->measured.count + 1;
     char *dir = mem_printf("%s/experiment-%zu", l->dir, number);
-    fprintf(stderr, "hpcview: experiment %zu: %s\n", number, plan->words.bytes);
+    report(l, "experiment %zu: %s", number, plan->words.bytes);
     int status = run_apart(l, plan, dir, &wait_status);
     if (status < 0) {
         mem_free(dir);
@@ -143,17 +147,18 @@ static int experiment(struct live *l, struct plan *plan)
     }
     *vec_push(&l->measured) = dir;
     if (WIFSIGNALED(wait_status))
-        warnings_add(l->s->warnings, "experiment %zu: %s was ended by signal %d; what was measured until then counts",
-                     number, path_base(l->argv[0]), WTERMSIG(wait_status));
+        warnings_add(l->user->warnings,
+                     "experiment %zu: %s was ended by signal %d; what was measured until then counts", number,
+                     path_base(l->argv[0]), WTERMSIG(wait_status));
     else if (WEXITSTATUS(wait_status))
-        warnings_add(l->s->warnings, "experiment %zu: %s ended with status %d", number, path_base(l->argv[0]),
+        warnings_add(l->user->warnings, "experiment %zu: %s ended with status %d", number, path_base(l->argv[0]),
                      WEXITSTATUS(wait_status));
     return 0;
 }
 
 /* ---- what is known after it ---------------------------------------------------------------------------- */
 
-static int look(struct live *l)
+static int look(struct experiments *l)
 {
     struct experiment *e = NULL;
     struct diagnosis *d = NULL;
@@ -163,12 +168,12 @@ static int look(struct live *l)
     config_want_statistics(config, properties_statistics(l->p));
     config_set_thread_values(config, true); /* the database shows them */
     config_list_instructions(config);
-    int status = wanted_options(l->s, "diagnose", config);
+    int status = l->options->configure(l->options->ctx, config, l->err);
     if (status == 0)
-        status = experiment_build(config, &l->s->progress, &e, l->s->warnings, &l->s->err);
+        status = experiment_build(config, l->user->progress, &e, l->user->warnings, l->err);
     config_free(config);
     if (status == 0)
-        status = diagnose(e, l->p, &l->options->diagnose, &d, &l->s->err);
+        status = diagnose(e, l->p, &l->options->diagnose, &d, l->err);
     if (status < 0) {
         experiment_free(e);
         return -1;
@@ -181,7 +186,7 @@ static int look(struct live *l)
 }
 
 /* Since which experiment each property can be tested. */
-static void note_experiments(struct live *l)
+static void note_experiments(struct experiments *l)
 {
     for (size_t i = 0; i < l->d->search.count; i++) {
         struct search_step *step = &l->d->search.items[i];
@@ -201,12 +206,12 @@ static void note_experiments(struct live *l)
 
 static void note_possible(void *ctx, const struct hpcprof_event_info *info)
 {
-    struct live *l = ctx;
+    struct experiments *l = ctx;
     if (!info->why_not)
         strtab_add(l->possible, info->name);
 }
 
-static bool is_possible(struct live *l, const char *event)
+static bool is_possible(struct experiments *l, const char *event)
 {
     bool known = false;
     for (str_id i = 1; i < strtab_count(l->possible) && !known; i++)
@@ -214,7 +219,7 @@ static bool is_possible(struct live *l, const char *event)
     return known;
 }
 
-static void ask_events(struct live *l, const struct diagnose_measurements *w, struct plan *plan)
+static void ask_events(struct experiments *l, const struct diagnose_measurements *w, struct plan *plan)
 {
     for (size_t i = 0; i < w->count; i++) {
         const char *event = w->items[i].event;
@@ -225,7 +230,7 @@ static void ask_events(struct live *l, const struct diagnose_measurements *w, st
     }
 }
 
-static void ask_phases(struct live *l, const struct diagnose_measurements *w, struct plan *plan)
+static void ask_phases(struct experiments *l, const struct diagnose_measurements *w, struct plan *plan)
 {
     for (size_t i = 0; i < w->count; i++)
         if (w->items[i].made_by && strcmp(w->items[i].made_by, "record --phases") == 0 &&
@@ -237,7 +242,7 @@ static void ask_phases(struct live *l, const struct diagnose_measurements *w, st
 }
 
 /* Alone, and only of the procedures in question, where any are named: it is slower by far than counting. */
-static void ask_simulation(struct live *l, const struct diagnose_measurements *w, struct plan *plan)
+static void ask_simulation(struct experiments *l, const struct diagnose_measurements *w, struct plan *plan)
 {
     const char *property = NULL;
     for (size_t i = 0; i < w->count; i++) {
@@ -266,7 +271,7 @@ static bool has_unknown(const struct diagnosis *d)
     return false;
 }
 
-static void ask_faster(struct live *l, struct plan *plan)
+static void ask_faster(struct experiments *l, struct plan *plan)
 {
     if (l->faster || !has_unknown(l->d) || !is_possible(l, "perf::TASK-CLOCK"))
         return;
@@ -276,7 +281,7 @@ static void ask_faster(struct live *l, struct plan *plan)
 }
 
 /* 0: nothing is left to ask. */
-static int plan_next(struct live *l, struct plan *plan)
+static int plan_next(struct experiments *l, struct plan *plan)
 {
     struct diagnose_measurements wishes = {0};
     buf_str(&plan->words, "");
@@ -293,7 +298,7 @@ static int plan_next(struct live *l, struct plan *plan)
 
 /* ---- until nothing is left ------------------------------------------------------------------------------------- */
 
-static int first_experiment(struct live *l)
+static int first_experiment(struct experiments *l)
 {
     struct plan plan = {0};
     buf_str(&plan.words, "where the time goes");
@@ -306,13 +311,13 @@ static int first_experiment(struct live *l)
     return status;
 }
 
-static bool within_limits(const struct live *l)
+static bool within_limits(const struct experiments *l)
 {
-    unsigned most = l->options->experiments ? l->options->experiments : USUAL_EXPERIMENTS;
+    unsigned most = l->options->experiments ? l->options->experiments : DEFAULT_EXPERIMENTS;
     return l->measured.count < most && (l->options->seconds == 0 || now() - l->begun < l->options->seconds);
 }
 
-static int go_on(struct live *l)
+static int go_on(struct experiments *l)
 {
     int status = 0;
     note_experiments(l);
@@ -332,7 +337,7 @@ static int go_on(struct live *l)
     return status;
 }
 
-char *live_folder(const char *program)
+char *campaign_folder(const char *program)
 {
     struct stat st;
     char *dir = mem_printf("%s.experiments", path_base(program));
@@ -344,7 +349,7 @@ char *live_folder(const char *program)
 }
 
 /* The folders that a program which could not be started would leave, where they are empty. */
-static void leave_nothing(const struct live *l)
+static void leave_nothing(const struct experiments *l)
 {
     char *first = mem_printf("%s/experiment-1", l->dir);
     rmdir(first);
@@ -352,7 +357,7 @@ static void leave_nothing(const struct live *l)
     mem_free(first);
 }
 
-static void live_release(struct live *l)
+static void experiments_release(struct experiments *l)
 {
     text_list_release(&l->measured);
     vec_release(&l->since);
@@ -362,32 +367,34 @@ static void live_release(struct live *l)
     mem_free(l->dir);
 }
 
-int live_diagnose(struct session *s, const struct properties *p, const struct live_options *options, char **argv,
-                  struct experiment **e, struct diagnosis **d, char **failed)
+int campaign_diagnose(const struct campaign_user *user, const struct properties *p,
+                      const struct campaign_experiments *options, char **argv, struct experiment **e,
+                      struct diagnosis **d, char **failed, struct err *err)
 {
-    struct live l = {.s = s,
-                     .p = p,
-                     .options = options,
-                     .argv = argv,
-                     .dir = mem_strdup(options->keep),
-                     .asked = strtab_create(),
-                     .possible = strtab_create(),
-                     .known = strtab_create(),
-                     .begun = now()};
+    struct experiments l = {.user = user,
+                            .err = err,
+                            .p = p,
+                            .options = options,
+                            .argv = argv,
+                            .dir = mem_strdup(options->keep),
+                            .asked = strtab_create(),
+                            .possible = strtab_create(),
+                            .known = strtab_create(),
+                            .begun = now()};
     *failed = NULL;
-    int status = dir_make(l.dir, &s->err);
+    int status = dir_make(l.dir, err);
     if (status == 0)
-        status = hpcprof_list_events(false, NULL, note_possible, &l, &s->err);
+        status = hpcprof_list_events(false, NULL, note_possible, &l, err);
     if (status == 0)
         status = first_experiment(&l);
     if (status == 0 && go_on(&l) < 0)
-        *failed = mem_printf("experiment %zu: %s; what was found before stays", l.number, s->err.msg);
+        *failed = mem_printf("experiment %zu: %s; what was found before stays", l.number, err->msg);
     if (status == 0)
-        fprintf(stderr, "hpcview: the measurements are in %s\n", l.dir);
+        report(&l, "the measurements are in %s", l.dir);
     else
         leave_nothing(&l);
     *e = l.e;
     *d = l.d;
-    live_release(&l);
+    experiments_release(&l);
     return status;
 }

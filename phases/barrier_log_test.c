@@ -1,10 +1,7 @@
-/* What is told of barriers while a program runs, from the lines that its recorder sends; where addresses of this very
- * program are in its source, and of binaries that are made up here (local.mk puts the names below in place of bloop's). */
-#include "config.h"
-#include "driver/lines.h"
-#include "driver/told.h"
+/* Sentences about barriers while a program runs, from the lines that its recorder sends; names of addresses of this very
+ * program, and of binaries that are generated here (local.mk puts the names below in place of bloop's). */
 #include "bloop/bloop.h"
-#include "support/support.h"
+#include "phases/phases.h"
 #include "tests/tap.h"
 
 #include <inttypes.h>
@@ -22,7 +19,7 @@ void bloop_close(struct bloop_binary *);
 /* ---- a binary that is made up ------------------------------------------------------------------------------------------- */
 
 static struct bloop_binary *const made_up = (struct bloop_binary *)&made_up;
-static char structure_path[] = "/tmp/told_test.XXXXXX"; /* of what it has */
+static char structure_path[] = "/tmp/barrier_log_test.XXXXXX"; /* of what it has */
 static int opened, looked, closed;
 
 int fake_open(const char *path, const struct bloop_options *o, struct bloop_binary **b, struct warnings *w,
@@ -56,18 +53,30 @@ void fake_close(struct bloop_binary *b)
     closed += b == made_up;
 }
 
-/* ---- what is told -------------------------------------------------------------------------------------------------------- */
+/* ---- the log -------------------------------------------------------------------------------------------------------- */
 
 /* What comes of a line sent; fields stand for tabs here. Caller frees. */
+static struct bloop_symbolizer *symbolizer;
+
+static const char *locate(void *ctx, const char *module, uint64_t address)
+{
+    return bloop_symbolize(ctx, module, address);
+}
+
+/* One for all lines: warnings are counted. */
+static struct phases_barrier_log barrier_log = {.locate = locate};
+
 static char *tell(const char *const *watched, const char *sent)
 {
     char *text = NULL, *line = mem_strdup(sent);
     size_t size = 0;
-    struct told t = {open_memstream(&text, &size), watched};
+    barrier_log.out = open_memstream(&text, &size);
+    barrier_log.watched = watched;
+    barrier_log.locate_ctx = symbolizer;
     for (char *bar = line; (bar = strchr(bar, '|'));)
         *bar = '\t';
-    told_line(&t, line);
-    fclose(t.out);
+    phases_barrier_log_line(&barrier_log, line);
+    fclose(barrier_log.out);
     mem_free(line);
     return text;
 }
@@ -159,7 +168,7 @@ static void test_lines(void)
             char *wanted =
                 *file ? mem_printf("%s:%u in %s", path_base(file), s->line_first, strtab_get(t->strings, p->short_name))
                       : NULL;
-            const char *got = lines_of("/proc/self/exe", at);
+            const char *got = bloop_symbolize(symbolizer, "/proc/self/exe", at);
             if (wanted && strcmp(got, wanted) != 0 && wrong++ < 3)
                 printf("# %llx: got %s, wanted %s\n", (unsigned long long)at, got, wanted);
             asked += wanted != NULL;
@@ -167,11 +176,11 @@ static void test_lines(void)
         }
     printf("# %u addresses\n", asked);
     CHECK_INT(wrong, 0);
-    CHECK_STR(lines_of("[vdso]", 0x10), "[vdso]+0x10");
-    CHECK_STR(lines_of("/nowhere/a", 0x10), "a+0x10");
-    CHECK_STR(lines_of("/nowhere/b", 0x10), "b+0x10");
-    CHECK_STR(lines_of("/nowhere/a", 0x11), "a+0x11");
-    CHECK_STR(lines_of("/proc/self/exe", 8), "exe+0x8");
+    CHECK_STR(bloop_symbolize(symbolizer, "[vdso]", 0x10), "[vdso]+0x10");
+    CHECK_STR(bloop_symbolize(symbolizer, "/nowhere/a", 0x10), "a+0x10");
+    CHECK_STR(bloop_symbolize(symbolizer, "/nowhere/b", 0x10), "b+0x10");
+    CHECK_STR(bloop_symbolize(symbolizer, "/nowhere/a", 0x11), "a+0x11");
+    CHECK_STR(bloop_symbolize(symbolizer, "/proc/self/exe", 8), "exe+0x8");
     scope_tree_free(t);
     bloop_close(b);
 }
@@ -209,26 +218,29 @@ static void test_made_up(void)
         return;
     for (int again = 0; again < 2; again++) {
         for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-            CHECK_STR(lines_of(known[i].module, known[i].at), known[i].is);
+            CHECK_STR(bloop_symbolize(symbolizer, known[i].module, known[i].at), known[i].is);
         CHECK_INT(opened, 2);
         CHECK_INT(looked, 14);
     }
     close(fd);
     unlink(structure_path);
     CHECK_INT(closed, 0);
-    lines_release();
+    bloop_symbolizer_free(symbolizer);
     CHECK_INT(closed, 1);
-    CHECK_STR(lines_of("/made/up", 0x3000), "up+0x3000");
+    symbolizer = bloop_symbolizer_create();
+    CHECK_STR(bloop_symbolize(symbolizer, "/made/up", 0x3000), "up+0x3000");
     CHECK_INT(opened, 3);
 }
 
 int main(void)
 {
+    symbolizer = bloop_symbolizer_create();
     test_watched();
     test_no_line();
     test_warnings();
     test_lines();
     test_made_up();
-    lines_release();
+    phases_barrier_log_release(&barrier_log);
+    bloop_symbolizer_free(symbolizer);
     return tap_done();
 }

@@ -2,16 +2,12 @@
  * Experiments on a running program: what is asked in which order, against the rules in plain words. Programs, measurements and
  * diagnoses are drawn; what would be run says so in a line instead (local.mk puts the names below in place of the real ones).
  */
-#include "config.h"
+#include "campaign/campaign.h"
 
-#include "driver/live.h"
-#include "driver/record_options.h"
-#include "driver/wanted.h"
-
-#include "tests/fixtures/outline.h"
 #include "metrics/join/join.h"
 #include "mhsim/mhsim.h"
 #include "tests/chance.h"
+#include "tests/fixtures/outline.h"
 #include "tests/tap.h"
 
 #include <fcntl.h>
@@ -41,12 +37,18 @@ struct round_drawn { /* what an experiment brings, and what is asked for after i
     struct search_step steps[STEPS];
 };
 
+struct session {
+    struct warnings *warnings;
+    struct progress progress;
+    struct err err;
+};
+
 static struct world {
     bool possible[EVENTS];
     bool listing_fails;
     unsigned metric; /* the event that is measured where none is asked for */
     struct round_drawn rounds[ROUNDS];
-    struct live_options options;
+    struct campaign_experiments options;
     struct experiment *last;       /* that was built */
     struct experiment *kept;       /* the same, and was looked at */
     struct diagnosis *last_result; /* the same */
@@ -155,19 +157,6 @@ int fake_clock(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-char *driver_library_path(const char *name)
-{
-    return mem_printf("LIB/%s", name);
-}
-
-int record_region(const char *text, struct hpcprof_record_options *o, struct err *err)
-{
-    (void)err;
-    o->region = text;
-    o->region_time = text ? 3 : 0;
-    return 0;
-}
-
 /* ---- and in place of what looks at them ---------------------------------------------------------------------------------- */
 
 static enum failure looking(void)
@@ -175,11 +164,21 @@ static enum failure looking(void)
     return world.rounds[world.run - 1].failure;
 }
 
-int wanted_options(struct session *s, const char *command, struct config *config)
+static int configure(void *ctx, struct config *config, struct err *err)
 {
-    fprintf(stderr, "options of %s\n", command);
+    fprintf(stderr, "options\n");
     config_set_threads(config, 7);
-    return looking() == OPTIONS ? err_set(&s->err, ERR_USAGE, "wrong options") : 0;
+    return looking() == OPTIONS || ctx != &world ? err_set(err, ERR_USAGE, "wrong options") : 0;
+}
+
+static void report(void *ctx, const char *sentence)
+{
+    fprintf(stderr, "hpcview: %s%s\n", sentence, ctx == &world ? "" : ", to another user");
+}
+
+static void warn(const char *sentence)
+{
+    fprintf(stderr, "hpcview: warning: %s\n", sentence);
 }
 
 const char *const *fake_statistics(const struct properties *p)
@@ -267,7 +266,16 @@ static void draw_world(struct session *s)
         world.possible[i] = chance(70);
     for (unsigned i = 0; i < ROUNDS; i++)
         draw_round(&world.rounds[i]);
-    world.options = (struct live_options){.experiments = below(8), .region = chance(30) ? "solve" : NULL};
+    world.options = (struct campaign_experiments){.experiments = below(8),
+                                                  .region = chance(30) ? "solve" : NULL,
+                                                  .recorder = "LIB/libhpcview-record.so",
+                                                  .barrier_recorder = "LIB/libhpcview-record-phases.so",
+                                                  .simulator = "LIB/libhpcview-simulate-qemu.so",
+                                                  .heap = "LIB/libhpcview-simulate-heap.so",
+                                                  .warn = warn,
+                                                  .configure = configure,
+                                                  .ctx = &world};
+    world.options.region_time = world.options.region ? 3 : 0;
     world.options.seconds = chance(30) ? 0.5 * (1 + below(12)) : 0;
     world.options.delay = chance(30) ? 0.25 : 0;
     world.options.duration = chance(30) ? 1.5 : 0;
@@ -373,7 +381,7 @@ static int fails(struct wanted *w, unsigned number, const char *why)
 
 static void put_record(FILE *out, const struct plan_wanted *plan, unsigned number)
 {
-    const struct live_options *o = &world.options;
+    const struct campaign_experiments *o = &world.options;
     fprintf(out,
             "record /bin/prog arg /experiment-%u events=%s LIB/libhpcview-record%s.so phases=%d paths=1 children=1 "
             "repeat=%d "
@@ -422,7 +430,7 @@ static int run_wanted(struct wanted *w, const struct plan_wanted *plan)
 static int look_wanted(struct wanted *w)
 {
     const struct round_drawn *round = &world.rounds[w->done - 1];
-    fprintf(w->out, "options of diagnose\n");
+    fprintf(w->out, "options\n");
     if (round->failure == OPTIONS)
         return fails(w, w->done, "wrong options");
     fprintf(w->out, "build");
@@ -519,6 +527,13 @@ static char *caught_text(struct caught *c, FILE *stream)
     return text;
 }
 
+static int run_experiments(struct session *s, const struct properties *p, char **argv, struct experiment **e,
+                           struct diagnosis **d, char **failed)
+{
+    struct campaign_user user = {.ctx = &world, .report = report, .warnings = s->warnings, .progress = &s->progress};
+    return campaign_diagnose(&user, p, &world.options, argv, e, d, failed, &s->err);
+}
+
 static void check_drawn(void)
 {
     struct session s = {.warnings = warnings_create()};
@@ -532,7 +547,7 @@ static void check_drawn(void)
     world.options.keep = folder;
     struct caught out = catch (stdout), err = catch (stderr);
     world.inherited = inherited();
-    int status = live_diagnose(&s, p, &world.options, argv, &e, &d, &failed);
+    int status = run_experiments(&s, p, argv, &e, &d, &failed);
     char *error = caught_text(&err, stderr), *output = caught_text(&out, stdout);
     w.out = open_memstream(&want, &size);
     CHECK_INT(status, all_wanted(&w));
@@ -564,7 +579,7 @@ static void check_drawn(void)
 
 static void check_folder(const char *wanted)
 {
-    char *got = live_folder("some/where/prog");
+    char *got = campaign_folder("some/where/prog");
     CHECK_STR(got, wanted);
     mem_free(got);
 }
@@ -602,7 +617,7 @@ static void test_nothing_left(void)
         FILE *f = mine ? fopen(file, "w") : NULL;
         CHECK_INT(f ? fclose(f) : 0, 0);
         struct caught out = catch (stdout), err = catch (stderr);
-        int status = live_diagnose(&s, p, &world.options, argv, &e, &d, &failed);
+        int status = run_experiments(&s, p, argv, &e, &d, &failed);
         mem_free(caught_text(&err, stderr));
         mem_free(caught_text(&out, stdout));
         CHECK_INT(status, -1);
@@ -636,7 +651,7 @@ static void test_closed_stream(int closed, const char *said)
     int before = fcntl(closed, F_DUPFD, 3);
     close(closed);
     world.inherited = inherited();
-    int status = live_diagnose(&s, p, &world.options, argv, &e, &d, &failed);
+    int status = run_experiments(&s, p, argv, &e, &d, &failed);
     int is_open = fcntl(closed, F_GETFD);
     dup2(before, closed);
     close(before);

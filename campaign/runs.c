@@ -1,11 +1,11 @@
 /* Runs that a configuration describes: what is missing here is measured, one after the other. */
-#include "driver/campaign.h"
-#include "driver/record_options.h"
+#include "campaign/campaign.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -125,34 +125,40 @@ static char *absolute(const char *path)
     return path[0] == '/' || !getcwd(here, sizeof here) ? mem_strdup(path) : path_join(here, path);
 }
 
-static int measure_here(struct session *s, const struct config_recipe *r, const char *to, char **argv)
+static int exit_status(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static int measure_here(const struct campaign_runs_options *o, const struct config_recipe *r, const char *to,
+                        char **argv, struct err *err)
 {
     struct text_list events = {0};
-    struct string_list list = {0}, none = {0};
-    int wait_status = 0, status = split(r->events, &events, r->where, &s->err);
-    for (size_t i = 0; i < events.count; i++)
-        *vec_push(&list) = events.items[i];
-    struct record_wish wish = {.events = *r->events ? &list : NULL, .blocks = &none, .no_call_paths = r->no_call_paths};
+    int wait_status = 0, status = split(r->events, &events, r->where, err);
+    struct campaign_run run = {.out_dir = to,
+                               .events = *r->events ? (const char *const *)events.items : NULL,
+                               .no_call_paths = r->no_call_paths,
+                               .argv = argv};
     if (status == 0)
-        status = record_program(s, to, &wish, argv, &wait_status);
-    if (status == 0 && record_exit_status(wait_status) != 0)
-        status = err_set(&s->err, ERR_SYSTEM, "%s: run '%s' ended with status %d; its measurement is not kept",
-                         r->where, r->name, record_exit_status(wait_status));
-    vec_release(&list);
+        status = o->record(o->ctx, &run, &wait_status, err);
+    if (status == 0 && exit_status(wait_status) != 0)
+        status = err_set(err, ERR_SYSTEM, "%s: run '%s' ended with status %d; its measurement is not kept", r->where,
+                         r->name, exit_status(wait_status));
     text_list_release(&events);
     return status;
 }
 
 /* Once into `to`, or as often as is wanted into to/1, to/2, ... */
-static int measure_all(struct session *s, const struct config_recipe *r, const char *to, char **argv)
+static int measure_all(const struct campaign_runs_options *o, const struct config_recipe *r, const char *to,
+                       char **argv, struct err *err)
 {
     unsigned long repetitions = *r->repetitions ? strtoul(r->repetitions, NULL, 10) : 1;
     if (repetitions < 2)
-        return measure_here(s, r, to, argv);
-    int status = mkdir(to, 0777) == 0 ? 0 : err_errno(&s->err, to, "cannot be made");
+        return measure_here(o, r, to, argv, err);
+    int status = mkdir(to, 0777) == 0 ? 0 : err_errno(err, to, "cannot be made");
     for (unsigned long k = 1; k <= repetitions && status == 0; k++) {
         char *one = mem_printf("%s/%lu", to, k);
-        status = measure_here(s, r, one, argv);
+        status = measure_here(o, r, one, argv, err);
         mem_free(one);
     }
     return status;
@@ -166,30 +172,30 @@ static int replace(const char *from, const char *to, struct err *err)
     return rename(from, to) == 0 ? 0 : err_errno(err, to, "cannot be made");
 }
 
-static int measure(struct session *s, const struct config_recipe *r)
+static int measure(const struct campaign_runs_options *o, const struct config_recipe *r, struct err *err)
 {
     struct text_list words = {0};
     struct kept_environment kept = {0};
     char *to = absolute(r->measurements), *part = mem_printf("%s.part", to);
     int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int status = split(r->command, &words, r->where, &s->err);
+    int status = split(r->command, &words, r->where, err);
     if (status == 0 && words.count == 0)
-        status = err_set(&s->err, ERR_FORMAT, "%s: the command is empty", r->where);
+        status = err_set(err, ERR_FORMAT, "%s: the command is empty", r->where);
     if (status == 0 && is_there(part))
-        status = dir_remove_tree(part, &s->err);
+        status = dir_remove_tree(part, err);
     if (status == 0)
-        status = set_environment(r, &kept, &s->err);
+        status = set_environment(r, &kept, err);
     if (status == 0)
-        status = go_to(r, &s->err);
+        status = go_to(r, err);
     if (status == 0)
-        status = measure_all(s, r, part, words.items);
+        status = measure_all(o, r, part, words.items, err);
     restore_environment(&kept);
     if (here >= 0 && fchdir(here) < 0 && status == 0)
-        status = err_errno(&s->err, ".", "the folder is gone");
+        status = err_errno(err, ".", "the folder is gone");
     if (here >= 0)
         close(here);
     if (status == 0)
-        status = replace(part, to, &s->err);
+        status = replace(part, to, err);
     else if (is_there(part))
         dir_remove_tree(part, NULL);
     text_list_release(&words);
@@ -207,16 +213,25 @@ static double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void announce(const struct session *s, const struct config_recipe *r, size_t number, size_t of, double spent)
+static void PRINTF_LIKE(2, 3) report(const struct campaign_user *user, const char *fmt, ...)
 {
-    if (s->quiet)
-        return;
-    fprintf(stderr, "hpcview: run '%s' (%zu of %zu): %s\n", r->name, number, of, r->command);
-    if (number > 1)
-        fprintf(stderr, "hpcview: about %.0f s to go\n", spent / (double)(number - 1) * (double)(of - number + 1));
+    va_list args;
+    va_start(args, fmt);
+    char *sentence = mem_vprintf(fmt, args);
+    va_end(args);
+    user->report(user->ctx, sentence);
+    mem_free(sentence);
 }
 
-int campaign_leave_out(struct session *s, struct config *config, bool planned)
+static void announce(const struct campaign_user *user, const struct config_recipe *r, size_t number, size_t of,
+                     double spent)
+{
+    report(user, "run '%s' (%zu of %zu): %s", r->name, number, of, r->command);
+    if (number > 1)
+        report(user, "about %.0f s to go", spent / (double)(number - 1) * (double)(of - number + 1));
+}
+
+int campaign_leave_out(struct config *config, bool planned, struct warnings *warnings, struct err *err)
 {
     for (size_t i = 0; i < config_run_count(config);) {
         struct config_recipe r = config_recipe(config, i);
@@ -224,36 +239,39 @@ int campaign_leave_out(struct session *s, struct config *config, bool planned)
             i++;
             continue;
         }
-        warnings_add(s->warnings, "%s: run '%s' is not measured yet%s%s, and left out", r.where, r.name,
+        warnings_add(warnings, "%s: run '%s' is not measured yet%s%s, and left out", r.where, r.name,
                      for_this_host(&r) ? "" : ": its machine is ", for_this_host(&r) ? "" : r.host);
-        if (config_leave_out_run(config, i, &s->err) < 0)
+        if (config_leave_out_run(config, i, err) < 0)
             return -1;
     }
     return config_run_count(config)
                ? 0
-               : err_set(&s->err, ERR_SYSTEM, "no run is measured; there is nothing to show%s",
+               : err_set(err, ERR_SYSTEM, "no run is measured; there is nothing to show%s",
                          planned ? "; 'hpcview run CONFIG.xml' measures those of this machine" : "");
 }
 
-int campaign_run(struct session *s, struct config *config, bool again, bool *failed)
+int campaign_measure(const struct campaign_user *user, const struct campaign_runs_options *o, struct config *config,
+                     bool *failed, struct err *err)
 {
-    size_t n = config_run_count(config), wanted = 0, done = 0;
+    size_t n = config_run_count(config), missing = 0, done = 0;
     double began = seconds_now();
     *failed = false;
     for (size_t i = 0; i < n; i++) {
         struct config_recipe r = config_recipe(config, i);
-        wanted += is_missing(&r, again);
+        missing += is_missing(&r, o->again);
     }
     for (size_t i = 0; i < n; i++) {
         struct config_recipe r = config_recipe(config, i);
-        if (!is_missing(&r, again))
+        if (!is_missing(&r, o->again))
             continue;
-        announce(s, &r, ++done, wanted, seconds_now() - began);
-        if (measure(s, &r) == 0)
+        done++;
+        if (!o->quiet)
+            announce(user, &r, done, missing, seconds_now() - began);
+        if (measure(o, &r, err) == 0)
             continue;
         *failed = true;
-        fprintf(stderr, "hpcview: %s\n", s->err.msg);
-        s->err.kind = ERR_NONE;
+        report(user, "%s", err->msg);
+        err->kind = ERR_NONE;
     }
-    return campaign_leave_out(s, config, false);
+    return campaign_leave_out(config, false, user->warnings, err);
 }
