@@ -14,7 +14,7 @@ keep() {
     esac
 }
 run_document "$tutorial" keep
-check_equal "the tutorial has its commands" "$(wc -l <commands)" 6
+check_equal "the tutorial has its commands" "$(wc -l <commands)" 12
 check_match "the product's loop is in the table" "$(cat loops)" "sparse::multiply"
 run "$hpcview" print --by loop --format csv heat.xml
 printf '%s\n' "$out" | csv_rows >rows
