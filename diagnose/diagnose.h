@@ -72,10 +72,11 @@ struct finding {
     double severity;   /* percent of the run that is lost */
     double error;      /* of the severity: one standard error from sampling; NaN: not sampled */
     double confidence; /* 0..1 */
-    size_t copies;     /* places of the same thing in the source that are united here */
+    size_t copies;     /* places of the same thing in the source that are merged here */
     const char *where, *evidence, *explanation, *remedy;
 };
 
+#define STEP_NONE UINT32_MAX
 struct search_step {
     const char *property;
     place_ix place;
@@ -83,7 +84,7 @@ struct search_step {
     enum diagnose_state state;
     double value, threshold; /* severity, and what it was held against; NaN: none */
     uint32_t experiment;     /* from 1 */
-    uint32_t parent;         /* the step that led here; UINT32_MAX: none */
+    uint32_t parent;         /* the step that led here; STEP_NONE: none */
     const char *note;        /* what it needs, why it is unknown, how often it holds; or "" */
 };
 
@@ -106,15 +107,15 @@ int diagnosis_stored(const struct experiment *, double threshold, struct diagnos
 
 /* What was not measured and is asked for next: events, and tables by what makes them ("simulate"). A property is open
    where what it refines holds, or where it refines nothing. */
-struct diagnose_wish {
+struct diagnose_measurement {
     const char *event;     /* NULL: a table */
     const char *procedure; /* a table's: of this procedure; NULL: of all */
     const char *made_by;   /* a table's: the command */
     const char *property;  /* the first that asks */
 };
-struct diagnose_wishes VEC(struct diagnose_wish);
-void diagnosis_wishes(const struct experiment *, const struct properties *, const struct diagnosis *,
-                      struct diagnose_wishes *);
+struct diagnose_measurements VEC(struct diagnose_measurement);
+void diagnosis_next_measurements(const struct experiment *, const struct properties *, const struct diagnosis *,
+                                 struct diagnose_measurements *);
 
 /* ---- text ------------------------------------------------------------------------------------------ */
 

@@ -11,8 +11,8 @@
  *
  * and a drawing below it; "same" in place of a drawing: that of the case before.
  */
-#include "diagnose/diagnose_int.h"
-#include "diagnose/drawing.h"
+#include "diagnose/read/read.h"
+#include "tests/fixtures/outline.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void check_case(const struct properties *p, char *head, const char *drawi
     if (sscanf(head, "case %99s %39s %199[^\n]", property, state, words) < 2)
         exit(99);
     sscanf(words, "%lf %lf", &least, &most);
-    struct experiment *e = drawing_read(drawing, head);
+    struct experiment *e = outline_read(drawing, head);
     diagnose(e, p, &options, &d, NULL);
     const struct search_step *s = step_of(d, property);
     const char *got = s ? diagnose_state_word(s->state) : "there is no such property";
@@ -90,7 +90,7 @@ static void check_case(const struct properties *p, char *head, const char *drawi
     if (!CHECK_NAMED(about_finding >= 0 ? about_finding : ok, head))
         printf("# got %s %g: %s %s; %s (%g)\n", got, s ? s->value : 0.0, s ? s->where : "", s ? s->note : "",
                f ? f->evidence : "no finding", f ? f->confidence : 0.0);
-    uint32_t ix = property_named(p, property);
+    uint32_t ix = properties_find(p, property);
     if (ix != NONE) {
         counts[ix].hit = counts[ix].hit || (s && s->state == SEARCH_TRUE);
         counts[ix].missed = counts[ix].missed || (s && (s->state == SEARCH_FALSE || s->state == SEARCH_UNKNOWN));

@@ -16,7 +16,7 @@
 #include "bloop/bloop.h"
 #include "driver/driver.h"
 #include "htmlgen/htmlgen.h"
-#include "metrics/metrics_int.h"
+#include "metrics/join/join.h"
 #include "mhsim/mhsim.h"
 #include "quality/quality.h"
 #include "tests/cases.h"

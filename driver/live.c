@@ -214,7 +214,7 @@ static bool is_possible(struct live *l, const char *event)
     return known;
 }
 
-static void ask_events(struct live *l, const struct diagnose_wishes *w, struct plan *plan)
+static void ask_events(struct live *l, const struct diagnose_measurements *w, struct plan *plan)
 {
     for (size_t i = 0; i < w->count; i++) {
         const char *event = w->items[i].event;
@@ -225,7 +225,7 @@ static void ask_events(struct live *l, const struct diagnose_wishes *w, struct p
     }
 }
 
-static void ask_phases(struct live *l, const struct diagnose_wishes *w, struct plan *plan)
+static void ask_phases(struct live *l, const struct diagnose_measurements *w, struct plan *plan)
 {
     for (size_t i = 0; i < w->count; i++)
         if (w->items[i].made_by && strcmp(w->items[i].made_by, "record --phases") == 0 &&
@@ -237,11 +237,11 @@ static void ask_phases(struct live *l, const struct diagnose_wishes *w, struct p
 }
 
 /* Alone, and only of the procedures in question, where any are named: it is slower by far than counting. */
-static void ask_simulation(struct live *l, const struct diagnose_wishes *w, struct plan *plan)
+static void ask_simulation(struct live *l, const struct diagnose_measurements *w, struct plan *plan)
 {
     const char *property = NULL;
     for (size_t i = 0; i < w->count; i++) {
-        const struct diagnose_wish *wish = &w->items[i];
+        const struct diagnose_measurement *wish = &w->items[i];
         if (!wish->made_by || strcmp(wish->made_by, "simulate") != 0)
             continue;
         property = property ? property : wish->property;
@@ -278,9 +278,9 @@ static void ask_faster(struct live *l, struct plan *plan)
 /* 0: nothing is left to ask. */
 static int plan_next(struct live *l, struct plan *plan)
 {
-    struct diagnose_wishes wishes = {0};
+    struct diagnose_measurements wishes = {0};
     buf_str(&plan->words, "");
-    diagnosis_wishes(l->e, l->p, l->d, &wishes);
+    diagnosis_next_measurements(l->e, l->p, l->d, &wishes);
     ask_events(l, &wishes, plan);
     ask_phases(l, &wishes, plan);
     if (!plan->words.len)

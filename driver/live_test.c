@@ -8,8 +8,8 @@
 #include "driver/record_options.h"
 #include "driver/wanted.h"
 
-#include "diagnose/drawing.h"
-#include "metrics/metrics_int.h"
+#include "tests/fixtures/outline.h"
+#include "metrics/join/join.h"
 #include "mhsim/mhsim.h"
 #include "tests/chance.h"
 #include "tests/tap.h"
@@ -37,7 +37,7 @@ struct round_drawn { /* what an experiment brings, and what is asked for after i
     double takes;
     bool says; /* something while the program runs */
     unsigned wish_count, step_count;
-    struct diagnose_wish wishes[WISHES];
+    struct diagnose_measurement wishes[WISHES];
     struct search_step steps[STEPS];
 };
 
@@ -199,7 +199,7 @@ int fake_build(const struct config *c, const struct progress *progress, struct e
             progress == &world.s->progress && w == world.s->warnings ? "" : " without a word");
     if (looking() == BUILD)
         return err_set(err, ERR_FORMAT, "it cannot be built");
-    *e = world.last = drawing_read("metric a 1 - A\nmetric b 1 - B\n", "a drawing");
+    *e = world.last = outline_read("metric a 1 - A\nmetric b 1 - B\n", "a drawing");
     world.last->metrics[1].event = strtab_add(world.last->strings, event_names[world.metric]);
     return 0;
 }
@@ -222,7 +222,7 @@ int fake_diagnose(const struct experiment *e, const struct properties *p, const 
 }
 
 void fake_wishes(const struct experiment *e, const struct properties *p, const struct diagnosis *d,
-                 struct diagnose_wishes *wishes)
+                 struct diagnose_measurements *wishes)
 {
     const struct round_drawn *round = &world.rounds[world.run - 1];
     if (e != world.last || d != world.last_result || !p)
@@ -233,9 +233,9 @@ void fake_wishes(const struct experiment *e, const struct properties *p, const s
 
 /* ---- drawing ---------------------------------------------------------------------------------------------------------------- */
 
-static void draw_wish(struct diagnose_wish *w)
+static void draw_wish(struct diagnose_measurement *w)
 {
-    *w = (struct diagnose_wish){.property = property_names[below(ARRAY_SIZE(property_names))]};
+    *w = (struct diagnose_measurement){.property = property_names[below(ARRAY_SIZE(property_names))]};
     if (chance(60))
         w->event = event_names[below(EVENTS)];
     else {
@@ -327,7 +327,7 @@ static void ask_of(struct plan_wanted *plan, const char *what, const char *prope
 static bool plan_wanted(struct wanted *w, const struct round_drawn *round, struct plan_wanted *plan)
 {
     for (unsigned i = 0; i < round->wish_count; i++) {
-        const struct diagnose_wish *wish = &round->wishes[i];
+        const struct diagnose_measurement *wish = &round->wishes[i];
         unsigned event = wish->event ? event_number(wish->event) : 0;
         if (!wish->event || !world.possible[event] || w->asked[event])
             continue;

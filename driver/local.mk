@@ -24,9 +24,9 @@ TESTS += %D%/phases_test
 # what would start programs, or look at what they measured, is the test's own
 check_PROGRAMS += %D%/live_test
 TESTS += %D%/live_test
-%C%_live_test_SOURCES = %D%/live_test.c diagnose/drawing.c diagnose/drawing.h tests/chance.h tests/tap.h %D%/live.c %D%/options.c
+%C%_live_test_SOURCES = %D%/live_test.c $(OUTLINE) tests/chance.h tests/tap.h %D%/live.c %D%/options.c
 %C%_live_test_CPPFLAGS = $(AM_CPPFLAGS) -Dhpcprof_list_events=fake_list_events -Dhpcprof_record=fake_record -Dmhsim_machine_here=fake_machine_here \
-	-Dmhsim_run=fake_simulate -Dexperiment_build=fake_build -Ddiagnose=fake_diagnose -Ddiagnosis_wishes=fake_wishes \
+	-Dmhsim_run=fake_simulate -Dexperiment_build=fake_build -Ddiagnose=fake_diagnose -Ddiagnosis_next_measurements=fake_wishes \
 	-Dproperties_statistics=fake_statistics -Dclock_gettime=fake_clock
 %C%_live_test_LDADD = $(ROOM_LDADD)
 

@@ -3,10 +3,10 @@
  *
  *     metrics=A,B  tree=NAME  -no-loops     options
  *     -on-line                              each loop is the second one of its line
- *     drawing                               see diagnose/drawing.c, and dress() below
+ *     drawing                               see tests/fixtures/outline.c, and dress() below
  *     FORMAT                                what it writes, or why not; pprof's, which is packed, field by field
  */
-#include "diagnose/drawing.h"
+#include "tests/fixtures/outline.h"
 #include "export/export.h"
 #include "tests/cases.h"
 
@@ -163,7 +163,7 @@ static void make_output(void *ctx, const char *what, struct buf *out)
     struct to_write w = {.h = h};
     struct buf written = {0};
     if (!h->e) {
-        h->e = drawing_read(h->drawing, "a drawing");
+        h->e = outline_read(h->drawing, "a drawing");
         dress(h->e, h->on_line);
     }
     w.format = export_named(what, &w.err);

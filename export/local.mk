@@ -4,7 +4,7 @@ noinst_LIBRARIES += %D%/libexport.a
 
 check_PROGRAMS += %D%/export_test
 TESTS += %D%/export_test
-%C%_export_test_SOURCES = %D%/export_test.c diagnose/drawing.c diagnose/drawing.h tests/cases.h tests/tap.h
+%C%_export_test_SOURCES = %D%/export_test.c $(OUTLINE) tests/cases.h tests/tap.h
 %C%_export_test_LDADD = $(ROOM_LDADD)
 EXTRA_DIST += tests/export/formats.cases
 

@@ -159,7 +159,7 @@ struct mhsim_run_options {
     const struct mhsim_machine *machine;
     struct mhsim_options simulator;
     uint64_t delay, window;          /* accesses before it begins, and that it lasts; 0: from the start, to the end */
-    uint64_t burst, period, warm_up; /* accesses: see raw.h; 0: all */
+    uint64_t burst, period, warm_up; /* accesses: see shared_layout.h; 0: all */
     const char *const *functions;    /* of the program; NULL-terminated, or NULL: everywhere */
     const char *region;              /* of hpcview.h: nothing is counted outside, it only changes the levels; NULL */
     unsigned region_time;            /* but the first, second, ... time that the process enters it; 0: each time */

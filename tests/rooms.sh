@@ -5,7 +5,11 @@
 
 cat >"$scratch/rooms" <<'END'
 support
-hpcprof          support support/sort.h
+hpcprof          support
+hpcprof/format   support support/sort.h hpcprof
+hpcprof/recorder hpcprof/format
+hpcprof/recorder/barriers  phases/tables.h hpcprof/recorder/base/rec.h hpcprof/recorder/base/interpose.h
+hpcprof/launch   support hpcprof hpcprof/format/writer.h hpcprof/recorder/protocol.h
 bloop/arch       support bloop/bloop.h
 bloop/image      support support/sort.h bloop/bloop.h bloop/arch
 bloop/debug      support support/demangle.h bloop/bloop.h bloop/image bloop/image/elf.h
@@ -15,14 +19,34 @@ bloop/assemble   support bloop/bloop.h bloop/arch bloop/arch/facts.h bloop/image
 bloop/scope      support bloop/bloop.h
 bloop            support bloop/arch bloop/image bloop/debug bloop/functions bloop/code bloop/assemble bloop/scope
 quality          support bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
-mhsim            support support/demangle.h hpcprof
+mhsim            support
+mhsim/engine     mhsim
+mhsim/runtime    mhsim mhsim/shared_layout.h mhsim/engine mhsim/engine/mmap_store.h mhsim/engine/state.h
+mhsim/collect    support support/demangle.h hpcprof mhsim mhsim/shared_layout.h
+mhsim/launch     support hpcprof mhsim mhsim/shared_layout.h mhsim/collect
 phases           support support/table.h hpcprof
-phases/inside    phases/tables.h hpcprof/recorder/rec.h hpcprof/recorder/real.h
-filters          support hpcprof
-metrics          support support/sort.h hpcprof bloop quality mhsim phases filters
-diagnose         support metrics
+filters/base     support support/table.h hpcprof filters/filters.h
+filters/perf     support hpcprof filters/filters.h filters/base filters/base/image.h filters/base/interner.h
+filters/callgrind support hpcprof filters/filters.h filters/base filters/base/call_edges.h filters/base/interner.h
+filters/hpctoolkit support hpcprof filters/filters.h filters/base filters/base/builder.h
+filters          support hpcprof filters/base filters/base/builder.h filters/base/call_edges.h filters/base/image.h filters/perf filters/callgrind filters/hpctoolkit
+metrics/formula  support metrics/metrics.h
+metrics/config   support metrics/metrics.h metrics/formula quality
+metrics/model    support metrics/metrics.h metrics/formula
+metrics/ingest   support support/sort.h hpcprof filters metrics/metrics.h metrics/formula metrics/config metrics/model
+metrics/code     support hpcprof bloop quality metrics/metrics.h metrics/ingest
+metrics/database support metrics/metrics.h metrics/code
+metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code metrics/database
+metrics/report   support metrics/metrics.h metrics/formula metrics/model
+metrics          support hpcprof bloop metrics/formula metrics/config metrics/model metrics/ingest metrics/code metrics/join metrics/report
+diagnose/read     support metrics diagnose/diagnose.h
+diagnose/evaluate support metrics diagnose/diagnose.h diagnose/read
+diagnose/search   support metrics diagnose/diagnose.h diagnose/read diagnose/evaluate
+diagnose/report   support metrics diagnose/diagnose.h diagnose/evaluate
+diagnose         support metrics diagnose/read diagnose/evaluate diagnose/search diagnose/report
 export           support metrics
-htmlgen          support metrics diagnose
+htmlgen/write    support metrics diagnose htmlgen/htmlgen.h
+htmlgen          support metrics diagnose htmlgen/write
 driver           support hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 
@@ -81,7 +105,7 @@ mkdir -p "$scratch/bad/bloop/code" "$scratch/bad/metrics" "$scratch/bad/attic" "
 echo '#include "bloop/assemble/assemble.h"' >"$scratch/bad/bloop/code/up.c"
 echo '#include "bloop/code/code.h"' >"$scratch/bad/metrics/private.c"
 echo '#include "support/support.h"' >"$scratch/bad/attic/unknown.h"
-echo '#include "hpcprof/format.h"' >"$scratch/bad/hpcprof/recorder/fine.c"
+echo '#include "hpcprof/format/format.h"' >"$scratch/bad/hpcprof/recorder/fine.c"
 echo '#include "driver/driver.h"' >"$scratch/bad/metrics/metrics_test.c"
 found=$(violations "$scratch/bad")
 check_match "a room above" "$found" 'bloop/code/up.c includes bloop/assemble/assemble.h'
@@ -92,11 +116,11 @@ check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {
     (cd "$1" && find bloop diagnose export filters hpcprof htmlgen metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
-        grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^phases/inside/|^mhsim/(inside|qemu)\.c$' |
+        grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^mhsim/runtime/' |
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |
                 grep -oE '(^|[^a-zA-Z0-9_])(printf|puts|putchar|perror|exit|getenv|secure_getenv)\(' | sed "s,^[^a-z],,; s,^,$file ," | sort -u
-        done) | grep -vE '^(hpcprof/record|mhsim/run)\.c getenv'
+        done) | grep -vE '^(hpcprof/launch/record|mhsim/launch/run)\.c getenv'
 }
 found=$(outspoken "$top_srcdir")
 check_equal "nothing below driver/ prints, exits or asks the environment" "$found" ""

@@ -1,0 +1,309 @@
+/* Findings as text for people, as CSV and JSON for programs. */
+#include "diagnose/report/report.h"
+
+#include <math.h>
+
+static const char *const format_words[] = {"text", "csv", "json", "sarif", "periscope", "graph"};
+
+int diagnose_format_parse(const char *word, enum diagnose_format *f, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(format_words); i++)
+        if (strcmp(format_words[i], word) == 0) {
+            *f = (enum diagnose_format)i;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE, "no format '%s'; there are text, csv, json, sarif, periscope and graph", word);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------- */
+
+enum { TEXT_WIDTH = 100, TEXT_INDENT = 4 };
+
+/* A paragraph, broken between words. */
+static void add_paragraph(struct buf *out, const char *label, const char *text)
+{
+    struct buf safe = {0};
+    if (!*text)
+        return;
+    buf_safe(&safe, text);
+    buf_printf(out, "%*s%s", TEXT_INDENT, "", label);
+    size_t column = TEXT_INDENT + strlen(label);
+    for (const char *c = safe.bytes; *c;) {
+        size_t n = strcspn(c, " ");
+        if (column + n + 1 > TEXT_WIDTH && column > TEXT_INDENT) {
+            buf_printf(out, "\n%*s", TEXT_INDENT, "");
+            column = TEXT_INDENT;
+        } else if (column > TEXT_INDENT) {
+            buf_char(out, ' ');
+            column++;
+        }
+        buf_add(out, c, n);
+        column += n;
+        c += n + strspn(c + n, " ");
+    }
+    buf_char(out, '\n');
+    buf_release(&safe);
+}
+
+static void add_finding(struct buf *out, size_t number, const struct finding *f)
+{
+    buf_printf(out, "%zu. %.1f%%", number, f->severity);
+    if (!isnan(f->error))
+        buf_printf(out, " ±%.1f", f->error);
+    buf_printf(out, " (confidence %.2f)  ", f->confidence);
+    buf_safe(out, f->title);
+    buf_str(out, "\n");
+    add_paragraph(out, "where:", f->where);
+    add_paragraph(out, "evidence:", f->evidence);
+    add_paragraph(out, "", f->explanation);
+    add_paragraph(out, "remedy:", f->remedy);
+}
+
+static size_t count_states(const struct diagnosis *d, enum diagnose_state state)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->search.count; i++)
+        n += d->search.items[i].state == state;
+    return n;
+}
+
+/* Properties that need the same are named together. */
+static void add_not_tested(struct buf *out, const struct diagnosis *d)
+{
+    struct strtab *said = strtab_create();
+    for (size_t i = 0; i < d->search.count; i++) {
+        const struct search_step *s = &d->search.items[i];
+        size_t before = strtab_count(said);
+        if (s->state != SEARCH_NOT_MEASURABLE || strtab_add(said, s->note) < before)
+            continue;
+        struct buf names = {0};
+        struct strtab *listed = strtab_create();
+        for (size_t k = i; k < d->search.count; k++) {
+            const struct search_step *other = &d->search.items[k];
+            size_t known = strtab_count(listed);
+            if (other->state == SEARCH_NOT_MEASURABLE && strcmp(other->note, s->note) == 0 &&
+                strtab_add(listed, other->property) >= known)
+                buf_printf(&names, "%s%s", names.len ? ", " : "", other->property);
+        }
+        buf_printf(&names, ": %s", s->note);
+        add_paragraph(out, "not tested:", names.bytes);
+        strtab_free(listed);
+        buf_release(&names);
+    }
+    strtab_free(said);
+}
+
+static void add_unknown(struct buf *out, const struct diagnosis *d)
+{
+    for (size_t i = 0; i < d->search.count; i++) {
+        const struct search_step *s = &d->search.items[i];
+        if (s->state != SEARCH_UNKNOWN || !*s->note)
+            continue;
+        char *text = mem_printf("%s: %s", s->property, s->note);
+        add_paragraph(out, "not known:", text);
+        mem_free(text);
+    }
+}
+
+/* Of a search step by step: all of it, indented under what led there. */
+static void add_history(struct buf *out, const struct diagnosis *d)
+{
+    buf_printf(out, "\nThe search: %zu steps in %u rounds\n", d->search.count, d->experiments);
+    for (size_t i = 0; i < d->search.count; i++) {
+        const struct search_step *s = &d->search.items[i];
+        buf_printf(out, "  %3u  %-14s ", s->experiment, diagnose_state_word(s->state));
+        if (isnan(s->value))
+            buf_str(out, "       ");
+        else
+            buf_printf(out, "%5.1f%% ", s->value);
+        buf_printf(out, "%s: ", s->property);
+        buf_safe(out, s->where);
+        if (*s->note) {
+            buf_str(out, "; ");
+            buf_safe(out, s->note);
+        }
+        if (s->parent != STEP_NONE)
+            buf_printf(out, "  (from %s)", d->search.items[s->parent].property);
+        buf_str(out, "\n");
+    }
+}
+
+static size_t count_properties(const struct diagnosis *d)
+{
+    struct strtab *names = strtab_create();
+    size_t none = strtab_count(names);
+    for (size_t i = 0; i < d->search.count; i++)
+        strtab_add(names, d->search.items[i].property);
+    size_t n = strtab_count(names) - none;
+    strtab_free(names);
+    return n;
+}
+
+static void write_text(const struct diagnosis *d, struct outfile *out)
+{
+    struct buf b = {0};
+    if (d->findings.count)
+        buf_printf(&b, "%zu finding%s of %g%% of the run and more, the worst first\n", d->findings.count,
+                   d->findings.count == 1 ? "" : "s", d->threshold);
+    else
+        buf_printf(&b, "Nothing was found that costs %g%% of the run or more.\n", d->threshold);
+    for (size_t i = 0; i < d->findings.count; i++) {
+        buf_char(&b, '\n');
+        add_finding(&b, i + 1, &d->findings.items[i]);
+    }
+    if (d->strategy != DIAGNOSE_WHOLE)
+        add_history(&b, d);
+    else {
+        buf_printf(
+            &b, "\n%zu properties were looked for: %zu hold, %zu do not, of %zu it is not known, %zu were not tested\n",
+            count_properties(d), count_states(d, SEARCH_TRUE), count_states(d, SEARCH_FALSE),
+            count_states(d, SEARCH_UNKNOWN), count_states(d, SEARCH_NOT_MEASURABLE));
+        add_unknown(&b, d);
+        add_not_tested(&b, d);
+    }
+    outfile_write(out, b.bytes, b.len);
+    buf_release(&b);
+}
+
+/* ---- CSV ---------------------------------------------------------------------------------------------- */
+
+static void csv_text(struct buf *b, const char *s)
+{
+    if (b->len && b->bytes[b->len - 1] != '\n')
+        buf_char(b, ',');
+    if (!strpbrk(s, ",\"\r\n")) {
+        buf_str(b, s);
+        return;
+    }
+    buf_char(b, '"');
+    for (; *s; s++)
+        buf_printf(b, "%s%c", *s == '"' ? "\"" : "", *s);
+    buf_char(b, '"');
+}
+
+static void csv_number(struct buf *b, double v)
+{
+    buf_char(b, ',');
+    if (!isnan(v))
+        buf_double(b, v);
+}
+
+static const char *file_of(const struct experiment *e, place_ix place)
+{
+    uint32_t file = place < e->place_count ? e->places[place].file : SOURCE_NONE;
+    return file < e->file_count ? strtab_get(e->strings, e->files[file].name) : "";
+}
+
+static uint32_t line_of(const struct experiment *e, place_ix place)
+{
+    return place < e->place_count ? e->places[place].line_first : 0;
+}
+
+static void write_csv(const struct experiment *e, const struct diagnosis *d, struct outfile *out)
+{
+    struct buf b = {0};
+    buf_str(&b, "property,title,severity,error,confidence,file,line,where,evidence,explanation,remedy\n");
+    for (size_t i = 0; i < d->findings.count; i++) {
+        const struct finding *f = &d->findings.items[i];
+        csv_text(&b, f->property);
+        csv_text(&b, f->title);
+        csv_number(&b, f->severity);
+        csv_number(&b, f->error);
+        csv_number(&b, f->confidence);
+        csv_text(&b, file_of(e, f->place));
+        buf_printf(&b, ",%u", line_of(e, f->place));
+        csv_text(&b, f->where);
+        csv_text(&b, f->evidence);
+        csv_text(&b, f->explanation);
+        csv_text(&b, f->remedy);
+        buf_char(&b, '\n');
+    }
+    outfile_write(out, b.bytes, b.len);
+    buf_release(&b);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------------------- */
+
+static void put_finding(struct jsonout *j, const struct experiment *e, const struct finding *f)
+{
+    json_begin_object(j);
+    json_put_string(j, "property", f->property);
+    json_put_string(j, "title", f->title);
+    json_put_double(j, "severity", f->severity);
+    json_put_double(j, "error", f->error);
+    json_put_double(j, "confidence", f->confidence);
+    json_put_string(j, "file", file_of(e, f->place));
+    json_put_double(j, "line", line_of(e, f->place));
+    json_put_string(j, "where", f->where);
+    json_put_double(j, "copies", (double)f->copies);
+    json_put_string(j, "evidence", f->evidence);
+    json_put_string(j, "explanation", f->explanation);
+    json_put_string(j, "remedy", f->remedy);
+    json_end_object(j);
+}
+
+static void put_step(struct jsonout *j, const struct search_step *s)
+{
+    json_begin_object(j);
+    json_put_string(j, "hypothesis", s->property);
+    json_put_string(j, "focus", s->where);
+    json_put_string(j, "state", diagnose_state_word(s->state));
+    json_put_double(j, "value", s->value);
+    json_put_double(j, "threshold", s->threshold);
+    json_put_double(j, "experiment", s->experiment);
+    json_key(j, "parent");
+    if (s->parent == STEP_NONE)
+        json_null(j);
+    else
+        json_u64(j, s->parent);
+    json_put_string(j, "note", s->note);
+    json_end_object(j);
+}
+
+static void write_json(const struct experiment *e, const struct diagnosis *d, struct outfile *out)
+{
+    struct buf b = {0};
+    struct jsonout j = {.out = &b};
+    json_begin_object(&j);
+    json_key(&j, "findings");
+    json_begin_array(&j);
+    for (size_t i = 0; i < d->findings.count; i++)
+        put_finding(&j, e, &d->findings.items[i]);
+    json_end_array(&j);
+    json_key(&j, "search");
+    json_begin_array(&j);
+    for (size_t i = 0; i < d->search.count; i++)
+        put_step(&j, &d->search.items[i]);
+    json_end_array(&j);
+    json_put_double(&j, "threshold", d->threshold);
+    json_put_double(&j, "experiments", d->experiments);
+    json_end_object(&j);
+    buf_char(&b, '\n');
+    outfile_write(out, b.bytes, b.len);
+    buf_release(&b);
+}
+
+void diagnosis_write(const struct experiment *e, const struct properties *p, const struct diagnosis *d,
+                     enum diagnose_format format, const char *version, struct outfile *out)
+{
+    switch (format) {
+    case DIAGNOSE_TEXT:
+        write_text(d, out);
+        break;
+    case DIAGNOSE_CSV:
+        write_csv(e, d, out);
+        break;
+    case DIAGNOSE_JSON:
+        write_json(e, d, out);
+        break;
+    case DIAGNOSE_SARIF:
+        diagnosis_write_sarif(e, p, d, version, out);
+        break;
+    case DIAGNOSE_PERISCOPE:
+        diagnosis_write_periscope(e, d, out);
+        break;
+    case DIAGNOSE_GRAPH:
+        diagnosis_write_graph(d, out);
+        break;
+    }
+}

@@ -1,0 +1,316 @@
+/*
+ * From places where properties hold to findings: what is one thing is said once.
+ *
+ *     copies of a loop or line of the source      one finding, severities added up
+ *     a loop, and the procedure around it         the loop, where it has most of the severity
+ *     a procedure, and many lines in it           the procedure, where each has little
+ *     a property, and one that refines it         the finer one, where it has half the severity
+ *     the same in several runs                    the worst, with the runs' names
+ */
+#include "diagnose/search/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define PART_THAT_EXPLAINS 0.6 /* what is below has so much of it: it is said there */
+#define PART_TO_MENTION    0.3 /* what is below has less: it is said above alone */
+#define PART_THAT_REFINES  0.5
+
+struct group { /* copies of one thing */
+    const struct resolved *of;
+    struct candidate worst;
+    place_ix place; /* of the worst; PLACE_NONE */
+    size_t copies;
+    double severity, squares; /* added up */
+    double below;             /* the largest severity of what is inside */
+    bool dropped;
+    struct buf runs; /* names, where several have it */
+};
+
+struct merging {
+    struct evaluator *ev;
+    struct VEC(struct group) groups;
+    struct hashmap at; /* of the property at hand: (place or node) to its group */
+};
+
+static bool is_places(const struct resolved *of)
+{
+    return !of->domain->table && of->domain->tree == TREE_SCOPES;
+}
+
+/* What is the same thing in the source has one key. */
+static uint64_t source_key(const struct merging *u, const struct resolved *of, uint32_t id)
+{
+    place_ix place = domain_place(u->ev, of->domain, id);
+    if (is_places(of) || of->domain->table)
+        return place == PLACE_NONE ? (uint64_t)id << 32 : u->ev->e->places[place].same;
+    return id;
+}
+
+/* Rows of one place: the worst of them; of other copies: the sum. */
+static void add_to_group(struct group *g, const struct candidate *c, bool same_place)
+{
+    double error = isnan(c->error) ? 0 : c->error;
+    if (same_place && c->severity <= g->worst.severity) {
+        g->copies++;
+        return;
+    }
+    if (same_place) {
+        g->severity += c->severity - g->worst.severity;
+        g->squares = error * error;
+    } else {
+        g->severity += c->severity;
+        g->squares += error * error;
+    }
+    if (c->severity > g->worst.severity)
+        g->worst = *c;
+    g->copies++;
+}
+
+static void group_copies(struct merging *u, const struct resolved *of, size_t first)
+{
+    struct hashmap by_source = {0};
+    for (size_t i = 0; i < of->candidates.count; i++) {
+        const struct candidate *c = &of->candidates.items[i];
+        place_ix place = domain_place(u->ev, of->domain, c->id);
+        uint32_t *slot = hashmap_put(&by_source, source_key(u, of, c->id));
+        if (*slot != HASHMAP_NONE) {
+            struct group *g = &u->groups.items[*slot];
+            add_to_group(g, c, place == g->place);
+            g->place = domain_place(u->ev, of->domain, g->worst.id);
+        } else {
+            double error = isnan(c->error) ? 0 : c->error;
+            *slot = (uint32_t)u->groups.count;
+            *vec_push(&u->groups) = (struct group){
+                .of = of, .worst = *c, .place = place, .copies = 1, .severity = c->severity, .squares = error * error};
+        }
+        uint32_t group = *slot;
+        *hashmap_put(&u->at, of->domain->table ? place : c->id) = group;
+    }
+    for (size_t i = first; i < u->groups.count; i++)
+        u->groups.items[i].severity = fmin(u->groups.items[i].severity, 100);
+    hashmap_release(&by_source);
+}
+
+static uint32_t node_of(const struct resolved *of, const struct candidate *c, place_ix place)
+{
+    return of->domain->table ? place : c->id;
+}
+
+static size_t tree_of(const struct resolved *of)
+{
+    return of->domain->table ? TREE_SCOPES : of->domain->tree;
+}
+
+/* Calls for every candidate and every group around it. */
+static void each_around(struct merging *u, const struct resolved *of,
+                        void (*call)(struct group *inner, struct group *outer))
+{
+    for (size_t i = 0; i < of->candidates.count; i++) {
+        const struct candidate *c = &of->candidates.items[i];
+        uint32_t node = node_of(of, c, domain_place(u->ev, of->domain, c->id));
+        uint32_t own = node == NODE_NONE ? HASHMAP_NONE : hashmap_get(&u->at, node);
+        while (own != HASHMAP_NONE && (node = experiment_node_parent(u->ev->e, tree_of(of), node)) != NODE_NONE) {
+            uint32_t around = hashmap_get(&u->at, node);
+            if (around != HASHMAP_NONE && around != own)
+                call(&u->groups.items[own], &u->groups.items[around]);
+        }
+    }
+}
+
+static void note_below(struct group *inner, struct group *outer)
+{
+    outer->below = fmax(outer->below, inner->severity);
+}
+
+static void drop_small(struct group *inner, struct group *outer)
+{
+    inner->dropped = inner->dropped || (!outer->dropped && inner->severity < PART_TO_MENTION * outer->severity);
+}
+
+static double own_certainty(const struct candidate *c)
+{
+    return c->error > 0 ? fmax(erf(c->severity / c->error / sqrt(2)), 0.01) : 1;
+}
+
+/* All of them as one, at the worst place; below the threshold, or within chance, none. */
+static void put_together(struct merging *u, size_t first)
+{
+    struct group *all = &u->groups.items[first];
+    for (size_t i = first + 1; i < u->groups.count; i++) {
+        const struct group *g = &u->groups.items[i];
+        if (g->worst.severity > all->worst.severity) {
+            all->worst = g->worst;
+            all->place = g->place;
+        }
+        all->severity = fmin(all->severity + g->severity, 100);
+        all->squares += g->squares;
+        all->copies += g->copies;
+    }
+    u->groups.count = first + 1;
+    if (all->squares > 0) /* of the sum, not of its worst part */
+        all->worst.confidence *= erf(all->severity / sqrt(2 * all->squares)) / own_certainty(&all->worst);
+    all->dropped = all->severity < u->ev->options.threshold || all->severity < 2 * sqrt(all->squares);
+}
+
+static void merge_property(struct merging *u, const struct resolved *of)
+{
+    size_t first = u->groups.count;
+    group_copies(u, of, first);
+    if (of->property->together) {
+        if (u->groups.count > first)
+            put_together(u, first);
+        hashmap_release(&u->at);
+        return;
+    }
+    each_around(u, of, note_below);
+    for (size_t i = first; i < u->groups.count; i++)
+        u->groups.items[i].dropped = u->groups.items[i].below >= PART_THAT_EXPLAINS * u->groups.items[i].severity;
+    each_around(u, of, drop_small);
+    hashmap_release(&u->at);
+}
+
+/* ---- properties that refine others ------------------------------------------------------------------ */
+
+static bool refines(const struct properties *p, uint32_t fine, uint32_t coarse)
+{
+    for (uint32_t up = p->list.items[fine]->refines; up != NONE; up = p->list.items[up]->refines)
+        if (up == coarse)
+            return true;
+    return false;
+}
+
+static bool within(const struct experiment *e, place_ix inner, place_ix outer)
+{
+    while (inner != PLACE_NONE && inner > outer)
+        inner = e->places[inner].parent;
+    return inner == outer;
+}
+
+static bool touch(const struct experiment *e, place_ix a, place_ix b)
+{
+    return a == PLACE_NONE || b == PLACE_NONE || within(e, a, b) || within(e, b, a);
+}
+
+static void drop_refined(struct merging *u)
+{
+    for (size_t i = 0; i < u->groups.count; i++) {
+        struct group *coarse = &u->groups.items[i];
+        for (size_t k = 0; k < u->groups.count && !coarse->dropped; k++) {
+            const struct group *fine = &u->groups.items[k];
+            coarse->dropped = !fine->dropped && refines(u->ev->p, fine->of->index, coarse->of->index) &&
+                              touch(u->ev->e, fine->place, coarse->place) &&
+                              fine->severity >= PART_THAT_REFINES * coarse->severity;
+        }
+    }
+}
+
+/* ---- several runs ---------------------------------------------------------------------------------------- */
+
+static void add_run(const struct merging *u, struct group *g, uint32_t run)
+{
+    const char *name = run < u->ev->e->run_count ? strtab_get(u->ev->e->strings, u->ev->e->runs[run].name) : "";
+    buf_printf(&g->runs, "%s%s", g->runs.len ? ", " : "", name);
+}
+
+static bool same_thing(const struct merging *u, const struct group *a, const struct group *b)
+{
+    return a->of->index == b->of->index && a->of->domain->table == b->of->domain->table &&
+           source_key(u, a->of, a->worst.id) == source_key(u, b->of, b->worst.id);
+}
+
+static void merge_runs(struct merging *u)
+{
+    for (size_t i = 0; i < u->groups.count; i++) {
+        struct group *g = &u->groups.items[i];
+        for (size_t k = 0; k < i && !g->dropped && g->of->run != RUN_NONE; k++) {
+            struct group *other = &u->groups.items[k];
+            if (other->dropped || other->of->run == g->of->run || !same_thing(u, g, other))
+                continue;
+            struct group *kept = g->severity > other->severity ? g : other, *gone = kept == g ? other : g;
+            if (!other->runs.len)
+                add_run(u, other, other->of->run);
+            add_run(u, other, g->of->run);
+            if (kept == g) {
+                buf_release(&g->runs);
+                g->runs = other->runs;
+                other->runs = (struct buf){0};
+            }
+            gone->dropped = true;
+        }
+    }
+}
+
+/* ---- findings ------------------------------------------------------------------------------------------------ */
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+    double of_x = x->severity * x->confidence, of_y = y->severity * y->confidence;
+    if (of_x != of_y)
+        return of_x > of_y ? -1 : 1;
+    int order = strcmp(x->property, y->property);
+    return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static const char *evidence(struct merging *u, struct diagnosis *d, const struct group *g)
+{
+    struct evaluator *ev = u->ev;
+    struct buf b = {0};
+    bool own = g->of->property->evidence.count > 0;
+    buf_str(&b, own ? resolved_text(ev, d->arena, g->of, 1, g->worst.id)
+                    : resolved_evidence(ev, d->arena, g->of, &g->worst));
+    if (g->copies > 1)
+        buf_printf(&b, "%s%zu %s, of which this is the worst", b.len ? "; " : "", g->copies,
+                   g->of->property->together ? "places together"
+                   : g->of->domain->table    ? "rows about it"
+                                             : "places that are the same in the source");
+    if (g->runs.len)
+        buf_printf(&b, "%sin the runs %s", b.len ? "; " : "", g->runs.bytes);
+    const char *text = arena_strdup(d->arena, b.bytes);
+    buf_release(&b);
+    return text;
+}
+
+static void make_finding(struct merging *u, struct diagnosis *d, const struct group *g)
+{
+    struct evaluator *ev = u->ev;
+    const struct resolved *of = g->of;
+    uint32_t id = g->worst.id;
+    bool node = !of->domain->table && of->domain->tree != TREE_SCOPES;
+    const char *title = resolved_text(ev, d->arena, of, 0, id);
+    *vec_push(&d->findings) = (struct finding){
+        .property = of->property->name,
+        .title = *title ? title : of->property->name,
+        .run = of->run,
+        .place = g->place,
+        .tree = of->domain->table ? TREE_SCOPES : of->domain->tree,
+        .node = node ? id : NODE_NONE,
+        .severity = g->severity,
+        .error = g->squares > 0 ? sqrt(g->squares) : NAN,
+        .confidence = g->worst.confidence,
+        .copies = g->copies,
+        .where = node ? diagnose_node_label(d->arena, ev->e, of->domain->tree, id)
+                      : diagnose_place_label(d->arena, ev->e, g->place),
+        .evidence = evidence(u, d, g),
+        .explanation = resolved_text(ev, d->arena, of, 2, id),
+        .remedy = resolved_text(ev, d->arena, of, 3, id),
+    };
+}
+
+void diagnosis_make_findings(struct evaluator *ev, struct diagnosis *d)
+{
+    struct merging u = {.ev = ev};
+    for (size_t i = 0; i < ev->resolved.count; i++)
+        if (ev->resolved.items[i]->domain && !ev->resolved.items[i]->property->hypothesis)
+            merge_property(&u, ev->resolved.items[i]);
+    drop_refined(&u);
+    merge_runs(&u);
+    for (size_t i = 0; i < u.groups.count; i++) {
+        if (!u.groups.items[i].dropped)
+            make_finding(&u, d, &u.groups.items[i]);
+        buf_release(&u.groups.items[i].runs);
+    }
+    vec_sort(&d->findings, compare_findings);
+    vec_release(&u.groups);
+}
