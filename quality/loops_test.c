@@ -570,7 +570,7 @@ static void check_estimate(const char *plan, const char *models, uint64_t found,
         CHECK_STR(warnings_get(e.warnings, 0), words);
     for (size_t i = 0; i < e.report->loop_count && *model; i++)
         CHECK(isnan(e.report->loops[i].model) == !(found >> i & 1) &&
-              (strstr(strtab_get(e.report->strings, e.report->loops[i].note), "no estimate") != NULL) ==
+              (strstr(strtab_get(e.report->strings, e.report->loops[i].note), "no llvm-mca estimate") != NULL) ==
                   !(found >> i & 1));
     estimates_release(&e);
 }
@@ -581,31 +581,30 @@ static void check_models(void)
     check_estimate("good", "one two", ALL, "one", "mc\nmca one 24 11\nmca one 60 11\n", NULL);
     check_estimate("arm", "one", ALL, "one", "mc\nmca one 24 11\nmca one 60 11\n", NULL);
     check_estimate("arm drops", "one", ALL & ~4, "one", "mc\nmca one 24 10\nmca one 60 10\n",
-                   "llvm-mca's estimate is missing for 1 of 10 loops; of the first: llvm-mc does not know all of its "
+                   "no llvm-mca estimate for 1 of 10 loops; reason for the first: llvm-mc does not know all of its "
                    "instructions");
     check_estimate("locks", "one", ALL, "one", "mc\nmca one 24 11\nmca one 60 11\n", NULL);
     check_estimate("good", "unknown undivided barely two", ALL, "barely",
                    "mc\nmca unknown 24 11\nmca undivided 24 11\nmca barely 24 11\nmca barely 60 11\n", NULL);
     check_estimate("good", "unknown undivided", 0, "", "mc\nmca unknown 24 11\nmca undivided 24 11\n",
-                   "llvm-mca's estimates are left out: llvm-mca has no model of Made that knows what a division takes "
+                   "llvm-mca's estimates are omitted: llvm-mca has no model of Made with latencies of divisions "
                    "(unknown undivided)");
     check_estimate("good", "", 0, "", "", NULL);
     check_estimate("mc-fails", "one", 0, "", "mc\n",
-                   "llvm-mca's estimates are left out: llvm-mc ended with status 3 and said it is Monday");
+                   "llvm-mca's estimates are omitted: llvm-mc ended with status 3: it is Monday");
     check_estimate("marks", "one", 0, "", "mc\n",
-                   "llvm-mca's estimates are left out: llvm-mc's output is not the code that it was given");
+                   "llvm-mca's estimates are omitted: llvm-mc's output differs from its input");
     check_estimate("drops", "one", ALL & ~4, "one", "mc\nmca one 24 10\nmca one 60 10\n",
-                   "llvm-mca's estimate is missing for 1 of 10 loops; of the first: llvm-mc does not know all of its "
+                   "no llvm-mca estimate for 1 of 10 loops; reason for the first: llvm-mc does not know all of its "
                    "instructions");
     check_estimate("still", "one", ALL & ~8, "one", "mc\nmca one 24 11\nmca one 60 11\n",
-                   "llvm-mca's estimate is missing for 1 of 10 loops; of the first: it said nothing of it");
-    check_estimate(
-        "no-division", "one", 0, "one", "mc\nmca one 24 11\n",
-        "llvm-mca's estimate is missing for 10 of 10 loops; of the first: llvm-mca's output has no cycles of "
-        "what it was asked about");
+                   "no llvm-mca estimate for 1 of 10 loops; reason for the first: it reported nothing");
+    check_estimate("no-division", "one", 0, "one", "mc\nmca one 24 11\n",
+                   "no llvm-mca estimate for 10 of 10 loops; reason for the first: llvm-mca's output has no cycles "
+                   "for this code");
     struct estimates e = estimate("no-json", "one", 3, false);
     CHECK_INT(e.found, 0);
-    CHECK(warned(e.warnings, "missing for 3 of 3 loops; of the first: llvm-mca's output"));
+    CHECK(warned(e.warnings, "estimate for 3 of 3 loops; reason for the first: llvm-mca's output"));
     estimates_release(&e);
     /* the fifth and the tenth: halves of halves until each is alone */
     check_estimate(
@@ -614,8 +613,8 @@ static void check_models(void)
         "2\nmca one 24 3\nmca one 24 2\nmca one 60 2\nmca one 24 2\nmca one 24 6\nmca one 24 3\nmca one 60 "
         "3\nmca one 24 4\nmca one 24 2\nmca one 60 2\nmca one 24 3\nmca one 24 2\nmca one 60 2\nmca one 24 "
         "2\n",
-        "llvm-mca's estimate is missing for 2 of 10 loops; of the first: llvm-mca ended with status 1 and "
-        "said unsupported instruction");
+        "no llvm-mca estimate for 2 of 10 loops; reason for the first: llvm-mca ended with status 1: unsupported "
+        "instruction");
     e = estimate("all-bad", "one", 48, false); /* it is given up in time */
     unsigned processes = 0;
     for (const char *c = e.calls; *c; c++)
@@ -670,26 +669,29 @@ static void check_this_machine(void)
     write_core_file("skylake-server", "arch=\"x86-64\"");
     write_core_file("neoverse-n1", "arch=\"aarch64\"");
     check_here("processor\t: 0\nvendor_id\t: Maker\nflags\t\t: f0 f1 f2\n", false,
-               "The a, by the features of this machine's processor");
+               "The a, from the features of this machine's processor");
     check_here("vendor_id : Maker\nflags : f3 f2 f1\n\nvendor_id : Other\nflags : f4\n", false,
-               "The b, by the features of this machine's processor");
-    check_here("vendor_id\t: Other\nflags\t: f1 f2 f3 f4", false, "The c, by the features of this machine's processor");
-    check_here("vendor_id\t: Third\nflags\t: f6 f5 f1\n", false, "The d, by the features of this machine's processor");
-    check_here("vendor_id\t: Third\nflags\t: f6 f5\n", false, "The e, by the features of this machine's processor");
-    check_here("vendor_id\t: Maker\nflags\t: f1 f22\n", false,
-               "The skylake-server, because no machine file fits this machine's processor; --machine chooses another");
+               "The b, from the features of this machine's processor");
+    check_here("vendor_id\t: Other\nflags\t: f1 f2 f3 f4", false,
+               "The c, from the features of this machine's processor");
+    check_here("vendor_id\t: Third\nflags\t: f6 f5 f1\n", false,
+               "The d, from the features of this machine's processor");
+    check_here("vendor_id\t: Third\nflags\t: f6 f5\n", false, "The e, from the features of this machine's processor");
+    check_here(
+        "vendor_id\t: Maker\nflags\t: f1 f22\n", false,
+        "The skylake-server, because no machine file matches this machine's processor; --machine selects another");
     check_here("CPU part\t: 0xd0c\nFeatures\t: f1 f2 f3 f4 f7\n", true,
-               "The f, by the features of this machine's processor");
+               "The f, from the features of this machine's processor");
     check_here("CPU part\t: 0xd40\nFeatures\t: f7 f1 f2 f3 f4\n", true,
-               "The g, by the features of this machine's processor");
+               "The g, from the features of this machine's processor");
     check_here("CPU part\t: 0xd40\nFeatures\t: f7\n", true,
-               "The neoverse-n1, because no machine file fits this machine's processor; --machine chooses another");
-    check_here("CPU part\t: 0xd0c\nFeatures\t: f1\n", false,
-               "The skylake-server, because this machine has another kind of processor than the code is for; --machine "
-               "chooses another");
-    check_here("vendor_id\t: Maker\nflags\t: f1 f2\n", true,
-               "The neoverse-n1, because this machine has another kind of processor than the code is for; --machine "
-               "chooses another");
+               "The neoverse-n1, because no machine file matches this machine's processor; --machine selects another");
+    check_here(
+        "CPU part\t: 0xd0c\nFeatures\t: f1\n", false,
+        "The skylake-server, because this machine has another architecture than the code; --machine selects another");
+    check_here(
+        "vendor_id\t: Maker\nflags\t: f1 f2\n", true,
+        "The neoverse-n1, because this machine has another architecture than the code; --machine selects another");
     struct quality_machine *m;
     struct err err = {0};
     CHECK_INT(quality_machine_here(dir, "/nowhere", false, &m, &err), -1);

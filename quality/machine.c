@@ -28,7 +28,7 @@ static int get_number(const struct reader *r, const struct xml_event *e, const c
     double v = strtod(text, &end);
     if (end == text || *end || !(v >= least && v <= most)) {
         char right[64];
-        snprintf(right, sizeof right, "a number from %g to %g is wanted", least, most);
+        snprintf(right, sizeof right, "expected a number from %g to %g", least, most);
         return xml_attr_wrong(e, r->name, attr, text, right, err);
     }
     *to = (float)v;
@@ -47,7 +47,7 @@ static int get_yes(const struct reader *r, const struct xml_event *e, const char
     if (!text)
         return 0;
     if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-        return xml_attr_wrong(e, r->name, attr, text, "yes or no is wanted", err);
+        return xml_attr_wrong(e, r->name, attr, text, "expected yes or no", err);
     *to = *text == 'y';
     return 0;
 }
@@ -55,7 +55,7 @@ static int get_yes(const struct reader *r, const struct xml_event *e, const char
 /* "015 5 23": for each uop the ports it may take, a hexadecimal digit each. */
 static int get_uops(const struct reader *r, const struct xml_event *e, const char *attr, uint16_t *to, struct err *err)
 {
-    const char *text = xml_attr_get(e, attr), *right = "ports are wanted, a hexadecimal digit each, up to 8 uops";
+    const char *text = xml_attr_get(e, attr), *right = "expected ports, one hexadecimal digit each, for up to 8 uops";
     size_t n = 0;
     if (!text)
         return 0;
@@ -89,15 +89,15 @@ static int begin_op(struct reader *r, const struct xml_event *e, struct err *err
         return err_set(err, ERR_FORMAT, "%s:%llu: <op> needs kind=\"...\"", r->name, (unsigned long long)e->line);
     if (k == COST_KINDS_COUNT) {
         const char *near = str_nearest(kind, cost_words);
-        char *right = near ? mem_printf("there is no such kind; did you mean '%s'?", near)
-                           : mem_strdup("there is no such kind (doc/formats/machine.md lists them)");
+        char *right = near ? mem_printf("unknown kind; did you mean '%s'?", near)
+                           : mem_strdup("unknown kind (doc/formats/machine.md lists the kinds)");
         int status = xml_attr_wrong(e, r->name, "kind", kind, right, err);
         mem_free(right);
         return status;
     }
     struct cost *c = &r->machine->costs[k];
     if (c->given)
-        return xml_attr_wrong(e, r->name, "kind", kind, "this kind has been given above", err);
+        return xml_attr_wrong(e, r->name, "kind", kind, "this kind is already defined above", err);
     c->given = true;
     if (get_number(r, e, "latency", 0, 1000, &c->latency, err) < 0 ||
         get_number(r, e, "chain", 0, 1000, &c->chain, err) < 0 || get_uops(r, e, "uops", c->uops[0], err) < 0 ||
@@ -129,7 +129,7 @@ static int begin_core(struct reader *r, const struct xml_event *e, struct err *e
     m->load_vector = 5;
     m->moves_free = m->fuses = true;
     if (r->had_core)
-        return err_set(err, ERR_FORMAT, "%s:%llu: a second <core>; one machine has one", r->name,
+        return err_set(err, ERR_FORMAT, "%s:%llu: second <core>; a machine has only one", r->name,
                        (unsigned long long)e->line);
     if (xml_attrs_known(e, r->name, known, err) < 0 || get_number(r, e, "issue", 1, 32, &issue, err) < 0 ||
         get_number(r, e, "vector", 8, 256, &vector, err) < 0 || get_number(r, e, "line", 16, 4096, &line, err) < 0 ||
@@ -154,7 +154,7 @@ static int begin_core(struct reader *r, const struct xml_event *e, struct err *e
     get_text(e, "features", m->features, sizeof m->features);
     get_text(e, "llvm", m->llvm, sizeof m->llvm);
     if (strcmp(m->arch, "x86-64") != 0 && strcmp(m->arch, "aarch64") != 0)
-        return xml_attr_wrong(e, r->name, "arch", m->arch, "x86-64 or aarch64 is wanted", err);
+        return xml_attr_wrong(e, r->name, "arch", m->arch, "expected x86-64 or aarch64", err);
     m->aarch64 = m->arch[0] == 'a';
     r->in_core = r->had_core = true;
     return 0;
@@ -176,7 +176,7 @@ static int begin(void *ctx, const struct xml_event *e, struct err *err)
     }
     if (r->in_core) {
         if (strcmp(e->element, "op") != 0)
-            return err_set(err, ERR_FORMAT, "%s:%llu: <%s> has no place in <core>; <op> has", r->name,
+            return err_set(err, ERR_FORMAT, "%s:%llu: <%s> is not allowed in <core>; use <op>", r->name,
                            (unsigned long long)e->line, e->element);
         return begin_op(r, e, err);
     }
@@ -236,7 +236,7 @@ static int parse(const void *bytes, size_t len, const char *name, struct quality
     int status = xml_read(bytes, len, name, &handler, err);
     if (status == 0 && !r.had_core)
         status = err_set(err, ERR_FORMAT,
-                         "%s: has no <core>, so that it says nothing of instructions (doc/formats/machine.md)", name);
+                         "%s: has no <core>, so it has no costs of instructions (doc/formats/machine.md)", name);
     static const uint8_t needed[] = {COST_INT, COST_BRANCH, COST_LOAD, COST_STORE, COST_FP_ADD, COST_FP_MULTIPLY};
     for (size_t i = 0; status == 0 && i < ARRAY_SIZE(needed); i++)
         if (!m->costs[needed[i]].given)
@@ -251,7 +251,7 @@ static int parse(const void *bytes, size_t len, const char *name, struct quality
         base[strlen(base) - 4] = '\0';
     snprintf(m->name, sizeof m->name, "%s", base);
     mem_free(base);
-    snprintf(m->assumed, sizeof m->assumed, "%s, as asked for", m->core);
+    snprintf(m->assumed, sizeof m->assumed, "%s, as requested", m->core);
     *result = m;
     return 0;
 }
@@ -299,7 +299,7 @@ static int look_here(const char *cpuinfo, struct here *h, struct err *err)
     char part[4096];
     FILE *f = fopen(cpuinfo, "r"); /* files of the kernel have no length */
     if (!f)
-        return err_errno(err, cpuinfo, "looking for this machine's processor");
+        return err_errno(err, cpuinfo, "reading this machine's processor");
     for (size_t n; text.len < 1 << 16 && (n = fread(part, 1, sizeof part, f)) > 0;)
         buf_add(&text, part, n);
     fclose(f);
@@ -396,14 +396,14 @@ int quality_machine_here(const char *dir, const char *cpuinfo, bool aarch64, str
         return -1;
     }
     if (*best) {
-        snprintf((*best)->assumed, sizeof(*best)->assumed, "%s, by the features of this machine's processor",
+        snprintf((*best)->assumed, sizeof(*best)->assumed, "%s, from the features of this machine's processor",
                  (*best)->core);
         return 0;
     }
     if (quality_machine_read(stands_in, dir, best, err) < 0)
         return -1;
-    snprintf((*best)->assumed, sizeof(*best)->assumed, "%s, %s; --machine chooses another", (*best)->core,
-             foreign ? "because this machine has another kind of processor than the code is for"
-                     : "because no machine file fits this machine's processor");
+    snprintf((*best)->assumed, sizeof(*best)->assumed, "%s, %s; --machine selects another", (*best)->core,
+             foreign ? "because this machine has another architecture than the code"
+                     : "because no machine file matches this machine's processor");
     return 0;
 }
