@@ -27,9 +27,9 @@ const struct export_format *export_named(const char *name, struct err *err)
     }
     const char *near = str_nearest(name, names);
     if (!found && near)
-        err_set(err, ERR_USAGE, "no format '%s'; did you mean '%s'?", name, near);
+        err_set(err, ERR_USAGE, "unknown format '%s'; did you mean '%s'?", name, near);
     else if (!found)
-        err_set(err, ERR_USAGE, "no format '%s'; there are %s", name, list.bytes);
+        err_set(err, ERR_USAGE, "unknown format '%s'; available: %s", name, list.bytes);
     buf_release(&list);
     return found;
 }

@@ -280,9 +280,9 @@ static void test_words(void)
     CHECK_STR(filter_named("perf", NULL)->name, "perf");
     struct err err = {0};
     CHECK(!filter_named("callgrin", &err));
-    CHECK_STR(err.msg, "no format 'callgrin'; did you mean 'callgrind'?");
+    CHECK_STR(err.msg, "unknown format 'callgrin'; did you mean 'callgrind'?");
     CHECK(!filter_named("xyzzy", &err));
-    CHECK(str_starts(err.msg, "no format 'xyzzy'; there are perf, perf-script, ") &&
+    CHECK(str_starts(err.msg, "unknown format 'xyzzy'; available: perf, perf-script, ") &&
           str_ends(err.msg, ", table, profile"));
     mem_free(none);
 }

@@ -43,9 +43,9 @@ const struct filter *filter_named(const char *name, struct err *err)
     }
     const char *near = str_nearest(name, names);
     if (near)
-        err_set(err, ERR_USAGE, "no format '%s'; did you mean '%s'?", name, near);
+        err_set(err, ERR_USAGE, "unknown format '%s'; did you mean '%s'?", name, near);
     else
-        err_set(err, ERR_USAGE, "no format '%s'; there are %s", name, list.bytes);
+        err_set(err, ERR_USAGE, "unknown format '%s'; available: %s", name, list.bytes);
     buf_release(&list);
     return NULL;
 }

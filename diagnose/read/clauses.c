@@ -213,11 +213,10 @@ static int read_kind(struct asl_reader *r, uint32_t *kinds)
             *kinds |= kind_words[i].kind;
             return 0;
         }
-    return wrong(
-        r, r->t,
-        "'%.40s' is no kind of place; there are PROGRAM, MODULE, FILE, PROCEDURE, INLINE, LOOP, INNERMOST, LINE, "
-        "PATH and ROWS OF a table",
-        shown(r->t));
+    return wrong(r, r->t,
+                 "'%.40s' is no kind of place; available: PROGRAM, MODULE, FILE, PROCEDURE, INLINE, LOOP, INNERMOST, "
+                 "LINE, PATH and ROWS OF a table",
+                 shown(r->t));
 }
 
 static int read_for(struct asl_reader *r, struct property *p)
@@ -337,7 +336,7 @@ int asl_read_clause(struct asl_reader *r, struct property *p)
         memcpy(names, words, sizeof words);
         const char *near = at->kind == TOKEN_WORD ? str_nearest(at->text, names) : NULL;
         return wrong(r, at, "'%.40s' begins no part of a property%s%s%s", shown(at), near ? "; did you mean " : "",
-                     near ? near : "", near ? "?" : "; there are CONDITION, CONFIDENCE, SEVERITY, TITLE, ...");
+                     near ? near : "", near ? "?" : "; available: CONDITION, CONFIDENCE, SEVERITY, TITLE, ...");
     }
     r->t++;
     take(r, ":");

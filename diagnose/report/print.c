@@ -12,7 +12,7 @@ int diagnose_format_parse(const char *word, enum diagnose_format *f, struct err 
             *f = (enum diagnose_format)i;
             return 0;
         }
-    return err_set(err, ERR_USAGE, "no format '%s'; there are text, csv, json, sarif, periscope and graph", word);
+    return err_set(err, ERR_USAGE, "unknown format '%s'; available: text, csv, json, sarif, periscope, graph", word);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------- */

@@ -33,7 +33,8 @@ int diagnose_strategy_parse(const char *word, enum diagnose_strategy *s, struct 
             return 0;
         }
     return err_set(err, ERR_USAGE,
-                   "no strategy '%s'; there are whole, location-first, property-first, loop-aware and functions", word);
+                   "unknown strategy '%s'; available: whole, location-first, property-first, loop-aware, functions",
+                   word);
 }
 
 /* ---- whole --------------------------------------------------------------------------------------------- */
