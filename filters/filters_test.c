@@ -318,7 +318,7 @@ static const struct rule rules[] = {
     {"likwid: the last number is cut", LK "call count,7,8\nEvent,Counter,HWThread 3,HWThread 1\nINS,FIXC0,5,15",
      "input:5: ends in the middle of a table; was it copied whole?"},
     {"llvm-cov: cut short", "llvm-cov", "{\"data\":[{\"files\":[{\"filename\":\"a.c\",\"segments\":[[1,",
-     "input:1: the text ends where a value is wanted"},
+     "input:1: the text ends where a value is expected"},
     {"lcov: cut short", "lcov", "TN:\nSF:/a/a.c\nFN:1,main\nDA:2,7\n",
      "input:4: ends without end_of_record; was it copied whole?"},
     {"perf script: cut in a line", "perf-script", "a 5/5 1.5:  7 cycles:u:  40 f+0x2 (/no/heat)\na 5/5 1.6:  7 cyc",
