@@ -259,8 +259,8 @@ static const struct rule rules[] = {
      "[unknown] f -:0 t 250000000\n[unknown] g g.c:3 t 1\n"},
     {"what is no count",
      SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[0],[0],[0],[1]],\"weights\":[-5,1e999,1e20,2]}"),
-     "[unknown] g g.c:3 t 2\n! input: 3 of its numbers are no counts (negative, infinite, or more than 64 bits "
-     "hold); they are left out\n"},
+     "[unknown] g g.c:3 t 2\n! input: 3 of its numbers are no counts (negative, infinite, or more than 64 bits hold); "
+     "they are ignored\n"},
     {"opened and closed",
      SP("{\"type\":\"evented\",\"name\":\"t\",\"startValue\":1,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1},"
         "{\"type\":\"O\",\"frame\":1,\"at\":3},{\"type\":\"C\",\"frame\":1,\"at\":8},{\"type\":\"C\",\"frame\":0,"
