@@ -111,7 +111,7 @@ PROPERTY B { FOR PROGRAM; CONDITION: share(time) > 0; SEVERITY: share(time) / 0;
 END
 run "$hpcview" diagnose -p bad io.m
 check_match "a metric that is not there" "$out" "needs NOBODY_MEASURED"
-check_match "a severity without value" "$out" "B: holds in 1 place where its severity has no value"
+check_match "a severity without value" "$out" "B: holds in 1 place without a value for its severity"
 for words in '--strategy best' '--format yaml' '--threshold 101' '--fail-if much' '-p nowhere'; do
     # shellcheck disable=SC2086
     run "$hpcview" diagnose $words io.m

@@ -10,7 +10,7 @@ check_equal "one experiment" "$err" "hpcview: experiment 1: where the time goes
 hpcview: the measurements are in true.experiments
 hpcview: open true.experiments.db/index.html in a browser, or: hpcview open true.experiments.db
 hpcview: warning: true.experiments/experiment-1: holds no samples; did the program run long enough?"
-check_match "and what was found" "$out" "Nothing was found that costs 1% of the run or more."
+check_match "and what was found" "$out" "No finding costs 1% of the run or more."
 mkdir true.experiments-2
 run "$hpcview" diagnose --experiments 1 -- /bin/true
 check_equal "a folder that is there stays as it is" "$(echo true.experiments*)" \
