@@ -10,7 +10,7 @@
 
 static uint32_t executions(struct builder *s)
 {
-    return builder_event(s, "executions", "how often the line was executed", "times", 0);
+    return builder_event(s, "executions", "executions of the line", "times", 0);
 }
 
 static int wrong_json(const struct filter_input *in, const struct json *j, json_ix i, const char *what, struct err *err)
@@ -72,7 +72,7 @@ int gcov_convert(const struct filter_input *in, struct hpcprof *into, struct war
     json_ix files = json_get(j, 0, "files");
     int status = 0;
     if (json_type_of(j, files) != JSON_ARRAY)
-        status = wrong_json(in, j, 0, "has no list of files, as gcov --json-format writes one", err);
+        status = wrong_json(in, j, 0, "has no list of files as written by gcov --json-format", err);
     else {
         struct builder s = builder_begin(into, in, "gcov", "");
         uint32_t event = executions(&s);
@@ -136,8 +136,9 @@ static void lcov_end(struct lcov *l)
     for (size_t i = 0; i < l->lines.count; i++) {
         uint64_t line = l->lines.items[i].line;
         size_t k = sorted_front(l->functions.count, f, l->functions.items[f].line <= line);
-        struct builder_place p = {HPCPROF_NO_PARENT, module, k ? strtab_get(strings, l->functions.items[k - 1].name) : "",
-                               strtab_get(strings, l->file), line};
+        struct builder_place p = {HPCPROF_NO_PARENT, module,
+                                  k ? strtab_get(strings, l->functions.items[k - 1].name) : "",
+                                  strtab_get(strings, l->file), line};
         if (l->counts.items[i])
             builder_add(&l->builder, builder_context(&l->builder, &p), l->event, 0, l->counts.items[i]);
     }
@@ -150,7 +151,7 @@ static int lcov_line(struct lcov *l, const char *text)
     char *end;
     uint64_t line = strtoull(text, &end, 10);
     if (end == text || *end != ',' || !isdigit((unsigned char)end[1]))
-        return err_set(l->err, ERR_FORMAT, "%s:%lu: DA: wants a line's number and its count", l->in->name, l->number);
+        return err_set(l->err, ERR_FORMAT, "%s:%lu: DA: must have a line number and a count", l->in->name, l->number);
     *vec_push(&l->lines) = (struct function_line){line, 0};
     *vec_push(&l->counts) = strtoull(end + 1, NULL, 10);
     return 0;
@@ -194,8 +195,7 @@ int lcov_convert(const struct filter_input *in, struct hpcprof *into, struct war
         status = lcov_text(&l, r.text.bytes);
     }
     if (status == 0 && (l.lines.count || l.functions.count))
-        status =
-            err_set(err, ERR_FORMAT, "%s:%lu: ends without end_of_record; was it copied whole?", in->name, l.number);
+        status = err_set(err, ERR_FORMAT, "%s:%lu: has no end_of_record; is the file truncated?", in->name, l.number);
     if (status == 0 && l.file == 0)
         status = err_set(err, ERR_FORMAT, "%s: names no source file (SF:)", in->name);
     line_reader_release(&r);
@@ -235,8 +235,8 @@ static struct segment read_segment(const struct json *j, json_ix list)
 
 /* As LLVM's LineCoverageStats counts a line: the most of what holds at its beginning and of regions that begin in it.
  */
-static void llvm_line(struct builder *s, uint32_t event, struct builder_place *p, uint64_t line, const struct segment *before,
-                      uint64_t entries)
+static void llvm_line(struct builder *s, uint32_t event, struct builder_place *p, uint64_t line,
+                      const struct segment *before, uint64_t entries)
 {
     uint64_t held = before->has_count ? before->count : 0;
     p->line = line;
@@ -280,7 +280,7 @@ int llvm_cov_convert(const struct filter_input *in, struct hpcprof *into, struct
         return -1;
     int status = 0;
     if (json_type_of(j, json_get(j, 0, "data")) != JSON_ARRAY)
-        status = wrong_json(in, j, 0, "has no \"data\", as llvm-cov export writes it", err);
+        status = wrong_json(in, j, 0, "has no \"data\" as written by llvm-cov export", err);
     else {
         struct builder s = builder_begin(into, in, "llvm-cov", "");
         uint32_t event = executions(&s);

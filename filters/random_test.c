@@ -276,8 +276,9 @@ static void check_loops(void)
     CHECK_INT(instr_loops_finish(l, "a name", w), want.len > 0);
     put_found(&got, p);
     CHECK_STR(got.bytes, want.bytes);
-    char *said =
-        mem_printf("a name: %u of its %u jumps are between functions; loops made of them are not told", lost, jumps);
+    char *said = mem_printf(
+        "a name: %u of %u recorded jumps cross function boundaries; loops formed by such jumps cannot be detected",
+        lost, jumps);
     CHECK_STR(warnings_count(w) ? warnings_get(w, 0) : "", lost ? said : "");
     want.len = got.len = 0;
     buf_str(&want, "");
@@ -1208,11 +1209,11 @@ static void check_steps(void)
         for (uint32_t i = 0; i < 2 * PUT; i++) {
             uint32_t n = i % PUT / 2, of[FIELDS] = {n * (field == 0), n * (field == 1), n * (field == 2), 0};
             struct chain_step s = {.ip = field == 3 ? 0x1000 + 4096 * (uint64_t)n : 0x1000,
-                             .parent = of[0],
-                             .process = of[1],
-                             .found = of[2] & INT32_MAX,
-                             .caller = i & 1,
-                             .context = i};
+                                   .parent = of[0],
+                                   .process = of[1],
+                                   .found = of[2] & INT32_MAX,
+                                   .caller = i & 1,
+                                   .context = i};
             chain_cache_reserve(&t, 1);
             right = right && chain_cache_put(&t, &s, &is_new)->context == i % PUT && is_new == (i < PUT);
         }

@@ -15,7 +15,8 @@ static uint32_t add_process(struct hpcprof *into, const struct filter_input *in,
     return hpcprof_add_process(into, &process);
 }
 
-struct builder builder_begin(struct hpcprof *into, const struct filter_input *in, const char *sampler, const char *command)
+struct builder builder_begin(struct hpcprof *into, const struct filter_input *in, const char *sampler,
+                             const char *command)
 {
     struct hpcprof_thread thread = {.process = add_process(into, in, sampler, command, BUILDER_NO_RANK)};
     return (struct builder){.into = into, .thread = hpcprof_add_thread(into, &thread)};
@@ -83,7 +84,7 @@ static int compare_workers(const void *left, const void *right)
 }
 
 struct builder builder_threads_begin(struct builder_threads *t, struct hpcprof *into, const struct filter_input *in,
-                               const char *sampler, const char *command)
+                                     const char *sampler, const char *command)
 {
     if (t->met.count == 0)
         builder_threads_meet(t, BUILDER_NO_RANK, 0);
@@ -120,8 +121,6 @@ void builder_add_number(struct builder *s, uint32_t context, uint32_t event, dou
 void builder_end(const struct builder *s, const struct filter_input *in, struct warnings *warnings)
 {
     if (s->left_out)
-        warnings_add(
-            warnings,
-            "%s: %zu of its numbers are no counts (negative, infinite, or more than 64 bits hold); they are left out",
-            in->name, s->left_out);
+        warnings_add(warnings, "%s: %zu numbers are not counts (negative, infinite, or above 64 bits) and are omitted",
+                     in->name, s->left_out);
 }

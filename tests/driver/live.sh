@@ -9,7 +9,7 @@ check_equal "its status is the search's" "$status" 0
 check_equal "one experiment" "$err" "hpcview: experiment 1: where the time goes
 hpcview: the measurements are in true.experiments
 hpcview: open true.experiments.db/index.html in a browser, or: hpcview open true.experiments.db
-hpcview: warning: true.experiments/experiment-1: holds no samples; did the program run long enough?"
+hpcview: warning: true.experiments/experiment-1: contains no samples; did the program run long enough?"
 check_match "and what was found" "$out" "No finding costs 1% of the run or more."
 mkdir true.experiments-2
 run "$hpcview" diagnose --experiments 1 -- /bin/true
