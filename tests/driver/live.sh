@@ -29,7 +29,7 @@ check_match "or by a signal" "$err" "hpcview: warning: experiment 1: sh was ende
 rm -rf kept
 run "$hpcview" diagnose --keep kept -- /nowhere/program
 check_equal "a program that is not there" "$status $err" "1 hpcview: experiment 1: where the time goes
-hpcview: /nowhere/program: there is no such program (No such file or directory)"
+hpcview: /nowhere/program: program not found (No such file or directory)"
 check_equal "leaves nothing" "$(ls -d kept* 2>&1 | grep -c '^kept')" 0
 mkdir kept && echo mine >kept/mine
 run "$hpcview" diagnose --keep kept -- /nowhere/program

@@ -114,7 +114,7 @@ check_match "and one cut short there" "$err" "cut.gz: its gzip data are truncate
 run "$hpcview" import -o x empty
 check_match "an empty file" "$err" "empty: is empty"
 run "$hpcview" print empty
-check_match "an empty measurement" "$err" "empty: this is not a measurement file (it is empty)"
+check_match "an empty measurement" "$err" "empty: not a measurement file (it is empty)"
 head -c 40 input.gz >cut.gz
 run "$hpcview" import -o x cut.gz
 check_match "a packed file cut short" "$err" "cut.gz: its gzip data are truncated"

@@ -181,7 +181,7 @@ mkdir "$scratch/anyone" && chmod 755 "$scratch" && chmod 777 "$scratch/anyone"
 # Nothing, or that a busy machine left some of the time without samples: far less than what a hidden kernel hides. (Where lines are
 # counted, gcov says that another user may not write its counters.)
 says_nothing() {
-    [ -z "$err" ] || printf '%s\n' "$err" | awk '!/: only [4-7][0-9]% of what was counted was sampled; the rest is in no procedure$/ && !/^profiling:/ { other = 1 } END { exit other }'
+    [ -z "$err" ] || printf '%s\n' "$err" | awk '!/: only [4-7][0-9]% of the counts were sampled; the rest is not attributed to any procedure$/ && !/^profiling:/ { other = 1 } END { exit other }'
 }
 unprivileged=
 [ "$(id -u)" != 0 ] || unprivileged="setpriv --reuid=65534 --regid=65534 --clear-groups"
