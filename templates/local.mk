@@ -4,7 +4,7 @@ PAGE_SCRIPTS_IN = \
 	%D%/logic/axis.ts %D%/logic/brackets.ts %D%/logic/calls.ts %D%/logic/cells.ts %D%/logic/columns.ts %D%/logic/compare.ts \
 	%D%/logic/csv.ts %D%/logic/diagnosis.ts %D%/logic/distribution.ts %D%/logic/find.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/front.ts %D%/logic/heads.ts \
 	%D%/logic/icicle.ts %D%/logic/inlined.ts %D%/logic/instructions.ts %D%/logic/labels.ts %D%/logic/lines.ts %D%/logic/memo.ts %D%/logic/memory.ts \
-	%D%/logic/phases.ts %D%/logic/rows.ts %D%/logic/scatter.ts %D%/logic/search.ts %D%/logic/sort.ts %D%/logic/summary.ts \
+	%D%/logic/phases.ts %D%/logic/rows.ts %D%/logic/scatter.ts %D%/logic/search.ts %D%/logic/self.ts %D%/logic/sort.ts %D%/logic/summary.ts \
 	%D%/logic/syntax.ts %D%/logic/tables.ts %D%/logic/tree.ts \
 	%D%/state/actions.ts %D%/state/reduce.ts %D%/state/state.ts %D%/state/store.ts %D%/state/url.ts \
 	%D%/views/about.ts %D%/views/app.ts %D%/views/barriers.ts %D%/views/callers.ts %D%/views/calls.ts %D%/views/chart.ts %D%/views/code.ts \

@@ -4,27 +4,28 @@
 import { Kind, type Metric, type Model, NONE, type Numbers, type PlaceIx, type TreeNodes, type Values } from '../model/data';
 import { type Groups, makeGroups, sumOver } from './cells';
 import { Columns } from './columns';
+import { selfOfCalls, SelfValues } from './self';
 
 export const CALLS = 'calls'; // the tree's name in the database
 
 /** Longer lists of callers are cut: nobody reads them, and recursion makes them without end. */
 const MOST_CALLERS = 300_000;
 
-export function treeModel(model: Model, nodes: TreeNodes, values: Values): Model {
+/** `isStored`: its values are those of the database; others have been added up here already. */
+export function treeModel(model: Model, nodes: TreeNodes, values: Values, isStored = true): Model {
   const { places } = model;
   const { count, place } = nodes;
   const bytes = (of: Uint8Array): Uint8Array => Uint8Array.from(place, (p) => of[p]);
   const numbers = (of: Numbers): Uint32Array => Uint32Array.from(place, (p) => of[p]);
   const signed = (of: Int32Array): Int32Array => Int32Array.from(place, (p) => of[p]);
+  const tree = { count, kind: bytes(places.kind), parent: nodes.parent };
   return {
     ...model,
     places: {
-      count,
-      kind: bytes(places.kind),
+      ...tree,
       role: bytes(places.role),
       irreducible: bytes(places.irreducible),
       onLine: bytes(places.onLine),
-      parent: nodes.parent,
       name: numbers(places.name),
       fullName: numbers(places.fullName),
       file: signed(places.file),
@@ -39,7 +40,8 @@ export function treeModel(model: Model, nodes: TreeNodes, values: Values): Model
       same: Uint32Array.from(place, (_, i) => i),
       strings: places.strings,
     },
-    values,
+    values: isStored ? new SelfValues(values, model.metrics, tree, true) : values,
+    scopes: { places, of: place },
     trees: [],
     treeValues: [],
     tables: [],
@@ -78,7 +80,7 @@ export interface MadeTree {
 }
 
 function madeTree(model: Model, nodes: TreeNodes, values: MadeValues): MadeTree {
-  const made: Model = { ...treeModel(model, nodes, values), isMade: true };
+  const made: Model = { ...treeModel(model, nodes, values, false), isMade: true };
   values.columns = new Columns(made);
   return { nodes, model: made };
 }
@@ -129,7 +131,9 @@ export function foldRecursion(model: Model, nodes: TreeNodes, values: Values): M
   const folded = list.nodes();
   const sum = (metric: number, exclusive: boolean): Float64Array | null => {
     const own = ownValues(model, nodes, values, metric);
-    return own && sumUp(model, folded, own, became, exclusive);
+    const sums = own && sumUp(model, folded, own, became, exclusive);
+    const tree = { ...folded, kind: Uint8Array.from(folded.place, (p) => kind[p]) };
+    return sums && exclusive ? selfOfCalls(tree, sums) : sums;
   };
   return madeTree(model, folded, new MadeValues(model.metrics, values, sum));
 }
@@ -207,7 +211,7 @@ export function callersOf(model: Model, nodes: TreeNodes, values: Values, place:
   }
   if (leaves.length === 0) return null;
   const made = list.nodes();
-  const groups = groupsOfNodes(treeModel(model, nodes, values), members, false);
+  const groups = groupsOfNodes(treeModel(model, nodes, values, false), members, false);
   const sum = (metric: number, exclusive: boolean): Float64Array | null => {
     const stored = values.of(metric, exclusive);
     return stored && sumOver(groups, stored, exclusive);

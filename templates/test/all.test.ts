@@ -27,6 +27,7 @@ import { boxAt, icicle } from '../logic/icicle';
 import { inlinedOn } from '../logic/inlined';
 import { Code, show } from '../logic/instructions';
 import { describe, enclosing, folded, labelIn, labelOf, shortName } from '../logic/labels';
+import { SelfValues } from '../logic/self';
 import { fileLines, hottestLine, lineIndex, linesByFile, placesOnLine, scopesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
@@ -403,7 +404,7 @@ program p
             line 3 @x.c = 10 1
 `);
   const groups = groupsOf(nested, 'inline', true);
-  const columns = new Columns(nested);
+  const columns = new Columns({ ...nested, values: new SelfValues(nested.values, nested.metrics, nested.places, false) });
   equal(
     [columns.values(columns.of(0), groups)[0], columns.values(columns.of(0, true), groups)[0]],
     [11, 11],

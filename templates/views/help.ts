@@ -5,11 +5,11 @@ import { button, h } from './dom';
 const TERMS: readonly (readonly [string, string])[] = [
   [
     'Inclusive',
-    'The cost of a scope with everything inside it: a loop with its inner loops and the calls inlined into it. Calls that were not inlined are procedures of their own and count there.',
+    'The cost of a scope with everything inside it: a loop with its inner loops and inlined calls. On call paths, also everything it calls.',
   ],
   [
     'Exclusive',
-    'The cost of the lines directly in a scope, without its inner loops and inlined calls. Exclusive values add up to the program’s total without counting anything twice.',
+    'Of a procedure or an inlined call: its own code (“self”), with its loops and inlined calls, without what it calls. Of a loop: without inner loops and inlined calls.',
   ],
   [
     'Percent',
