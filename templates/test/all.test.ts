@@ -90,12 +90,13 @@ const START: State = {
   selected: null,
   source: null,
   beside: false,
+  about: false,
   expanded: new Set([0]),
   calls: null,
   zoom: 0,
   base: '',
   typed: [],
-  layout: { picture: 'icicle', reading: 'source', inspect: 'why' },
+  layout: { picture: 'icicle', reading: 'source', inspect: 'why', flame: 'tree-calls', time: '', memory: 'memory', data: '' },
   panel: 'none',
 };
 
@@ -1233,7 +1234,7 @@ function testAddress(): void {
     zoom: 3,
     base: 'old',
     typed: [{ name: 'R', formula: 'B / A + 1' }],
-    layout: { picture: '', reading: 'files', inspect: 'callers' },
+    layout: { ...start.layout, picture: '', reading: 'files', inspect: 'callers' },
   };
   const hash = toHash(state, start);
   equal(
@@ -1293,7 +1294,7 @@ function testAddress(): void {
       odd?.expanded?.size,
       odd?.layout,
     ],
-    ['tree', A, null, null, ['0i'], '', 0, 0, [], 0, { picture: 'icicle', reading: 'x', inspect: 'why' }],
+    ['tree', A, null, null, ['0i'], '', 0, 0, [], 0, { ...start.layout, picture: 'icicle', reading: 'x', inspect: 'why' }],
     'what is wrong in a link is passed over',
   );
   equal(reduce(start, { type: 'sort', by: A }).descending, false, 'the same column again turns the order round');

@@ -20,7 +20,7 @@ import { Report } from './report';
 import { SummaryPage } from './summary';
 import { TablePane } from './table';
 import { applyTheme, PathBar, TableTools, TopBar } from './toolbar';
-import { Workspace } from './workspace';
+import { Pages, Workspace } from './workspace';
 
 /** So many loops and lines are looked through for one whose text is known. */
 const FRONT = 200;
@@ -114,9 +114,9 @@ function show(app: App): void {
   const scopes = new TablePane(app);
   const calls = new CallsTable(app);
   const table = (): TablePane | CallsTable => (calls.isShown ? calls : scopes);
-  const tools = new TableTools(app);
+  const tools = new TableTools(app, () => workspace.togglePicture());
   const path = new PathBar(app);
-  const workspace = new Workspace(
+  const workspace: Workspace = new Workspace(
     app,
     h(
       'section',
@@ -127,13 +127,14 @@ function show(app: App): void {
       path.element,
     ),
   );
-  const top = new TopBar(app, () => workspace.switchLayout());
+  const top = new TopBar(app);
+  const pages = new Pages(app);
   const summary = new SummaryPage(app);
   const report = new Report(app, summary);
-  document.getElementById('app')!.replaceChildren(top.element, summary.element, workspace.element, report.element);
+  document.getElementById('app')!.replaceChildren(top.element, summary.element, workspace.element, pages.element, report.element);
   followHotPath(app);
   app.onDraw(() => (scopes.element.hidden = calls.isShown));
-  for (const view of [top, summary, workspace, tools, scopes, calls, path]) app.onDraw(() => view.draw());
+  for (const view of [top, summary, workspace, pages, tools, scopes, calls, path]) app.onDraw(() => view.draw());
   dialogs(app);
   installKeys(app, {
     focusFilter: () => tools.focusFilter(),
