@@ -32,7 +32,7 @@ ring|hpcprof/recorder/perf.c hpcprof/recorder/paths.c|
 unwind|hpcprof/recorder/unwind.c hpcprof/recorder/unwind_rows.c|
 filter|filters/*.c support/json_read.c|tests/filters
 hpctoolkit|filters/hpctoolkit_v4.c|
-config|metrics/config/config.c metrics/config/config_hpcview3.c metrics/formula/mathml.c|share/metrics
+config|metrics/config/config_read.c metrics/config/config_elements.c metrics/config/config_hpcview3.c metrics/formula/mathml.c|share/metrics
 expr|metrics/formula/expr_parse.c metrics/formula/expr_names.c metrics/formula/expr_functions.c|
 database|htmlgen/read/read.c htmlgen/read/tables.c htmlgen/format/block.c htmlgen/format/head.c|
 asl|diagnose/read.c diagnose/read_clauses.c diagnose/read_templates.c diagnose/tokens.c|

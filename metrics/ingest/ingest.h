@@ -79,14 +79,6 @@ void columns_make_feeds(struct columns *, const struct config *, const struct in
 bool *columns_regions_named(struct arena *, const struct strtab *, const struct hpcprof *, str_id region);
 void columns_release(struct columns *, const struct input *);
 
-/* ---- comparisons as columns ---------------------------------------------------------------------------------- */
-
-enum comparison { COMPARE_DIFFERENCE, COMPARE_RATIO, COMPARE_LOSS };
-/* The computed columns that compare an event's columns of two runs. */
-void compare_columns(const struct config *, const struct input *, size_t input_count, const char *event,
-                     const char *base, const char *new,
-                     void (*add)(void *ctx, enum comparison, const char *name, const char *formula), void *ctx);
-
 /* ---- the loops' properties as columns ------------------------------------------------------------------------ */
 
 /* What is known of loops as columns: "loop_" and the name of a column of numbers of the table loop_quality. */
@@ -201,6 +193,16 @@ struct correlation {
 void correlation_init(struct correlation *, struct strtab *);
 void correlation_release(struct correlation *);
 void module_free_structure(struct module *); /* and what was made of it */
+/*
+ * What tells a place from its siblings. It is made of what the source says, not of scopes or addresses, so that the
+ * same place in another build of the module is the same one; where that is not enough, the ordinal among the equal ones
+ * is.
+ */
+struct identity {
+    uint32_t parent, kind, name, file, line, call_file, call_line, on_line, instance, ordinal;
+};
+struct identity identity_of(const struct place *, uint32_t ordinal);
+
 /* Gathers sites and cells of all inputs; contexts and counts of those that can be read again are dropped meanwhile. */
 int correlate_gather(struct correlation *, const struct config *, const struct input *, size_t input_count,
                      const struct columns *, struct warnings *, struct err *);

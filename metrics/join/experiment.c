@@ -262,9 +262,9 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         correlate_place(&c, config, source, warnings, progress);
         sources_find(&c, config, inputs, input_count);
         if (config->runs.count > 1)
-            match_runs(&c, warnings);
+            align_runs(&c, warnings);
         if (config->compare)
-            match_warn_programs(&c, warnings);
+            align_warn_programs(&c, warnings);
         sources_keep_folders(&c, e);
         sources_name_files(&c, config);
         name_files_as_shown(&c);

@@ -11,33 +11,14 @@
 #ifndef METRICS_JOIN_H
 #define METRICS_JOIN_H
 
+#include "metrics/align/align.h"
 #include "metrics/code/code.h"
 
 /* ---- correlate.c --------------------------------------------------------------------------------------------- */
 
-/*
- * What tells a place from its siblings. It is made of what the source says, not of scopes or addresses, so that the
- * same place in another build of the module is the same one; where that is not enough, the ordinal among the equal ones
- * is.
- */
-struct identity {
-    uint32_t parent, kind, name, file, line, call_file, call_line, on_line, instance, ordinal;
-};
-struct identity identity_of(const struct place *, uint32_t ordinal);
-
 /* Asks the source for every module's structure and puts every site into its place. */
 void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
                      const struct progress *);
-
-/* ---- align_runs.c, line_diff.c ------------------------------------------------------------------------------- */
-
-/* Places of several runs that are one thing in the source become one: files of one tree in different folders, lines
-   that have moved, loops that compilers begin elsewhere. After sources_find, whose texts it compares. */
-void match_runs(struct correlation *, struct warnings *);
-/* Warns where two runs that are compared ran programs that are not one module. */
-void match_warn_programs(const struct correlation *, struct warnings *);
-/* By line of a, the first one first: the line of b, from 1, that it has become; 0: it is gone. mem_free. */
-uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
 
 /* ---- environment.c ------------------------------------------------------------------------------------------- */
 
@@ -64,8 +45,6 @@ void sources_name_modules(struct correlation *);
 void sources_name_files(struct correlation *, const struct config *);
 /* The folders that are common to each module's own sources, where they are here. */
 void sources_keep_folders(const struct correlation *, struct experiment *);
-/* How many whole components the ends of two paths share. */
-unsigned path_shared_end(const char *a, const char *b);
 /* Fills `found` of every file, looking on this machine. */
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
 

@@ -1,7 +1,50 @@
 /* Columns of what is known of loops (the table loop_quality), weighed by a measured column. */
-#include "metrics/ingest/ingest.h"
+#include "metrics/ingest/columns_int.h"
 
 #include <math.h>
+
+/* What is known of loops; means are weighed by the first event that is a column. */
+static uint32_t add_property(struct maker *m, uint32_t fact, bool display)
+{
+    const struct table_column *of = loops_fact(fact);
+    str_id name = strtab_printf(m->strings, "loop_%s", of->name);
+    uint32_t base = 0, known = columns_find(m->columns, name);
+    while (base < m->columns->list.count &&
+           (m->columns->list.items[base].expr || m->columns->list.items[base].statistic))
+        base++;
+    if (known != COLUMN_NONE || base == m->columns->list.count) {
+        if (known != COLUMN_NONE)
+            m->columns->list.items[known].metric.display |= display;
+        return known;
+    }
+    struct column c = {.statistic = STAT_LOOP, .base = base, .fact = fact, .run = RUN_ALL, .where = ""};
+    c.metric = (struct metric){
+        .name = name,
+        .display_name = name,
+        .formula = name,
+        .description = strtab_add(m->strings, of->description ? of->description : of->title),
+        .unit = strtab_add(m->strings, of->unit ? of->unit : ""),
+        .run = RUN_NONE,
+        .display = display,
+        .exact_total = NAN,
+    };
+    *vec_push(&m->columns->list) = c;
+    return (uint32_t)(m->columns->list.count - 1);
+}
+
+uint32_t columns_operand_loop_property(struct maker *m, const char *name)
+{
+    uint32_t fact = m->config->machines ? loops_fact_named(name) : UINT32_MAX;
+    return fact == UINT32_MAX ? COLUMN_NONE : add_property(m, fact, false);
+}
+
+int columns_add_loop_properties(struct maker *m)
+{
+    for (uint32_t i = 0; m->config->machines && i < loops_fact_count(); i++)
+        if (loops_fact(i))
+            add_property(m, i, true);
+    return 0;
+}
 
 #define FACT_PREFIX "loop_"
 
