@@ -22,7 +22,7 @@ static struct identity origin_of(const struct matcher *m, struct identity key, c
         key.name = strtab_addn(m->c->strings, name, (size_t)(region - name) + strlen(OPENMP_REGION));
         key.line = p->line_first;
     } else {
-        key.name = same_function_name(m->c->strings, key.name);
+        key.name = source_function_name(m->c->strings, key.name);
     }
     key.ordinal = 0;
     return key;

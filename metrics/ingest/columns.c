@@ -94,7 +94,7 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
         status = err_gathered(&m.errors, err);
     if (status == 0) {
         settle_sorting(columns);
-        columns_make_feeds(columns, config, inputs, input_count, strings, warnings);
+        columns_assign_events(columns, config, inputs, input_count, strings, warnings);
         columns_add_wanted(&m);
     }
     vec_release(&m.events);
@@ -104,12 +104,12 @@ int columns_make(const struct config *config, const struct input *inputs, size_t
 
 void columns_release(struct columns *c, const struct input *inputs)
 {
-    for (size_t i = 0; c->feeds && i < c->input_count; i++) {
+    for (size_t i = 0; c->event_columns && i < c->input_count; i++) {
         for (size_t e = 0; e < inputs[i].profile->event_count; e++)
-            vec_release(&c->feeds[i][e]);
-        mem_free(c->feeds[i]);
+            vec_release(&c->event_columns[i][e]);
+        mem_free(c->event_columns[i]);
     }
-    mem_free(c->feeds);
+    mem_free(c->event_columns);
     for (size_t i = 0; i < c->list.count; i++)
         expr_free(c->list.items[i].expr);
     vec_release(&c->list);

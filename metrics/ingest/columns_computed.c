@@ -215,7 +215,7 @@ static str_id unit_of_result(const struct maker *m, const struct column *c)
 }
 
 /* What is known of loops does not add up: no place has a part of the program's. */
-static bool uses_facts(const struct maker *m, const struct column *c)
+static bool uses_loop_properties(const struct maker *m, const struct column *c)
 {
     bool uses = false;
     for (size_t i = 0; i < expr_name_count(c->expr); i++)
@@ -244,7 +244,7 @@ int columns_add_computed_in(struct maker *m, const struct config_metric *given, 
     c.metric = (struct metric){
         .name = name,
         .formula = strtab_add(m->strings, formula.bytes),
-        .percent = expr_is_linear(given->expr) && !uses_facts(m, &c),
+        .percent = expr_is_linear(given->expr) && !uses_loop_properties(m, &c),
         .has_exclusive = true,
         .exact_total = NAN,
         .run = run_of_operands(m, &c),

@@ -4,9 +4,9 @@
 #include <math.h>
 
 /* What is known of loops; means are weighed by the first event that is a column. */
-static uint32_t add_property(struct maker *m, uint32_t fact, bool display)
+static uint32_t add_property(struct maker *m, uint32_t property, bool display)
 {
-    const struct table_column *of = loops_fact(fact);
+    const struct table_column *of = loop_property(property);
     str_id name = strtab_printf(m->strings, "loop_%s", of->name);
     uint32_t base = 0, known = columns_find(m->columns, name);
     while (base < m->columns->list.count &&
@@ -17,7 +17,7 @@ static uint32_t add_property(struct maker *m, uint32_t fact, bool display)
             m->columns->list.items[known].metric.display |= display;
         return known;
     }
-    struct column c = {.statistic = STAT_LOOP, .base = base, .fact = fact, .run = RUN_ALL, .where = ""};
+    struct column c = {.statistic = STAT_LOOP, .base = base, .property = property, .run = RUN_ALL, .where = ""};
     c.metric = (struct metric){
         .name = name,
         .display_name = name,
@@ -34,34 +34,34 @@ static uint32_t add_property(struct maker *m, uint32_t fact, bool display)
 
 uint32_t columns_operand_loop_property(struct maker *m, const char *name)
 {
-    uint32_t fact = m->config->machines ? loops_fact_named(name) : UINT32_MAX;
-    return fact == UINT32_MAX ? COLUMN_NONE : add_property(m, fact, false);
+    uint32_t property = m->config->machines ? loop_property_named(name) : UINT32_MAX;
+    return property == UINT32_MAX ? COLUMN_NONE : add_property(m, property, false);
 }
 
 int columns_add_loop_properties(struct maker *m)
 {
-    for (uint32_t i = 0; m->config->machines && i < loops_fact_count(); i++)
-        if (loops_fact(i))
+    for (uint32_t i = 0; m->config->machines && i < loop_property_count(); i++)
+        if (loop_property(i))
             add_property(m, i, true);
     return 0;
 }
 
-#define FACT_PREFIX "loop_"
+#define PROPERTY_PREFIX "loop_"
 
-size_t loops_fact_count(void)
+size_t loop_property_count(void)
 {
     return loop_quality_decl.column_count;
 }
 
-const struct table_column *loops_fact(size_t i)
+const struct table_column *loop_property(size_t i)
 {
     return loop_quality_decl.columns[i].type == TABLE_NUMBER ? &loop_quality_decl.columns[i] : NULL;
 }
 
-uint32_t loops_fact_named(const char *name)
+uint32_t loop_property_named(const char *name)
 {
-    for (uint32_t i = 0; str_starts(name, FACT_PREFIX) && i < loop_quality_decl.column_count; i++)
-        if (loops_fact(i) && strcmp(name + strlen(FACT_PREFIX), loop_quality_decl.columns[i].name) == 0)
+    for (uint32_t i = 0; str_starts(name, PROPERTY_PREFIX) && i < loop_quality_decl.column_count; i++)
+        if (loop_property(i) && strcmp(name + strlen(PROPERTY_PREFIX), loop_quality_decl.columns[i].name) == 0)
             return i;
     return UINT32_MAX;
 }
@@ -73,28 +73,29 @@ static bool has_mean(const struct table_column *c)
 }
 
 /* By place: the number of the column; NaN: none. */
-static double *facts_of(const struct experiment *e, const struct table *t, uint32_t column)
+static double *properties_of(const struct experiment *e, const struct table *t, uint32_t column)
 {
-    double *facts = mem_alloc(e->place_count * sizeof *facts);
+    double *properties = mem_alloc(e->place_count * sizeof *properties);
     for (size_t i = 0; i < e->place_count; i++)
-        facts[i] = NAN;
+        properties[i] = NAN;
     for (size_t row = 0; row < table_row_count(t); row++) {
         const union table_cell *cells = table_row(t, row);
         if (cells[0].row < e->place_count)
-            facts[cells[0].row] = cells[column].number;
+            properties[cells[0].row] = cells[column].number;
     }
-    return facts;
+    return properties;
 }
 
-static void fill_tree(struct experiment *e, size_t tree, size_t metric, const struct column *c, const double *facts)
+static void fill_tree(struct experiment *e, size_t tree, size_t metric, const struct column *c,
+                      const double *properties)
 {
     size_t n = e->trees[tree].node_count;
     double *values = mem_alloc(n * sizeof *values), *sums = mem_calloc(n, sizeof *sums),
            *weights = mem_calloc(n, sizeof *weights);
-    bool mean = has_mean(&loop_quality_decl.columns[c->fact]);
+    bool mean = has_mean(&loop_quality_decl.columns[c->property]);
     for (size_t i = n; i-- > 0;) {
         uint32_t up = experiment_node_parent(e, tree, (uint32_t)i);
-        double own = facts[experiment_node_place(e, tree, (uint32_t)i)];
+        double own = properties[experiment_node_place(e, tree, (uint32_t)i)];
         double weight = isnan(own) ? NAN : experiment_node_value(e, tree, c->base, (uint32_t)i, VALUE_INCLUSIVE);
         if (weight > 0) {
             sums[i] = own * weight;
@@ -112,20 +113,20 @@ static void fill_tree(struct experiment *e, size_t tree, size_t metric, const st
     mem_free(weights);
 }
 
-void loops_columns(struct experiment *e, const struct columns *columns)
+void loop_properties_fill(struct experiment *e, const struct columns *columns)
 {
     const struct table *t = table_list_find(&e->tables, loop_quality_decl.name);
     for (size_t i = 0; t && i < columns->list.count; i++) {
         const struct column *c = &columns->list.items[i];
         uint32_t column = c->statistic == STAT_LOOP
-                              ? (uint32_t)table_column_of(t, loop_quality_decl.columns[c->fact].name)
+                              ? (uint32_t)table_column_of(t, loop_quality_decl.columns[c->property].name)
                               : UINT32_MAX;
         if (column >= table_declared(t)->column_count || table_declared(t)->columns[column].type != TABLE_NUMBER ||
             table_declared(t)->columns[0].type != TABLE_REF)
             continue;
-        double *facts = facts_of(e, t, column);
+        double *properties = properties_of(e, t, column);
         for (size_t tree = 0; tree < e->tree_count; tree++)
-            fill_tree(e, tree, i, c, facts);
-        mem_free(facts);
+            fill_tree(e, tree, i, c, properties);
+        mem_free(properties);
     }
 }

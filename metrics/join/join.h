@@ -22,9 +22,9 @@ void correlate_place(struct correlation *, const struct config *, const struct s
 
 /* ---- environment.c ------------------------------------------------------------------------------------------- */
 
-/* The facts of a run: of its measurements' notes, and of its modules. */
-void facts_take(struct experiment *, const struct correlation *, const struct input *, size_t input_count,
-                uint32_t run);
+/* The environment of a run: of its measurements' notes, and of its modules. */
+void environment_take(struct experiment *, const struct correlation *, const struct input *, size_t input_count,
+                      uint32_t run);
 
 /* ---- finished_run.c -------------------------------------------------------------------------- */
 
@@ -70,8 +70,8 @@ void calls_fold(struct experiment *, struct correlation *); /* experiment_fold_r
 /* Shares of what could be shown less exactly than by line. */
 void warn_shares(const struct experiment *, const struct correlation *, const struct columns *, struct warnings *);
 /* The table "placement": what of each event is shown by line, by function, by module and not at all, and why. */
-int lost_table(struct experiment *, const struct correlation *, const struct columns *, const struct input *,
-               size_t input_count, struct err *);
+int attribution_table(struct experiment *, const struct correlation *, const struct columns *, const struct input *,
+                      size_t input_count, struct err *);
 /* What the recorder lost, and what it could not note. */
 void warn_recording(const struct input *, size_t input_count, struct warnings *);
 

@@ -56,8 +56,8 @@ struct row print_row(struct view *t, place_ix i)
                     .address = p->kind == PLACE_LOOP && p->line_first == 0 ? p->address : 0};
     r.full_name = p->kind == PLACE_PROC ? p->full_name : r.name;
     if (t->options->level == PRINT_FUNCTION) {
-        r.name = same_function_name(e->strings, r.name);
-        r.full_name = same_function_name(e->strings, r.full_name);
+        r.name = source_function_name(e->strings, r.name);
+        r.full_name = source_function_name(e->strings, r.full_name);
     }
     r.values = new_values(t);
     return r;
@@ -127,7 +127,7 @@ static str_id merged_key(const struct view *t, place_ix i, struct strtab *keys)
     if (p->kind == PLACE_LOOP)
         key[1] = key[2] = key[3] = p->same;
     else if (p->kind != PLACE_LINE) {
-        key[2] = same_function_name(e->strings, p->full_name);
+        key[2] = source_function_name(e->strings, p->full_name);
         key[3] = 0;
     }
     return strtab_addn(keys, (const char *)key, sizeof key);
