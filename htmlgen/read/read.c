@@ -173,7 +173,7 @@ static int read_places(struct database *d, unsigned version)
 
 /* ---- the head ---------------------------------------------------------------------------------------------------- */
 
-size_t database_length(const struct json *j, json_ix list)
+static size_t database_length(const struct json *j, json_ix list)
 {
     size_t n = 0;
     for (json_ix i = json_first(j, list); i != JSON_NONE; i = json_next(j, i))

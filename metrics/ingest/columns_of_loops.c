@@ -3,6 +3,26 @@
 
 #include <math.h>
 
+#define PROPERTY_PREFIX "loop_"
+
+static size_t loop_property_count(void)
+{
+    return loop_quality_decl.column_count;
+}
+
+static const struct table_column *loop_property(size_t i)
+{
+    return loop_quality_decl.columns[i].type == TABLE_NUMBER ? &loop_quality_decl.columns[i] : NULL;
+}
+
+static uint32_t loop_property_named(const char *name)
+{
+    for (uint32_t i = 0; str_starts(name, PROPERTY_PREFIX) && i < loop_quality_decl.column_count; i++)
+        if (loop_property(i) && strcmp(name + strlen(PROPERTY_PREFIX), loop_quality_decl.columns[i].name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
 /* What is known of loops; means are weighed by the first event that is a column. */
 static uint32_t add_property(struct maker *m, uint32_t property, bool display)
 {
@@ -44,26 +64,6 @@ int columns_add_loop_properties(struct maker *m)
         if (loop_property(i))
             add_property(m, i, true);
     return 0;
-}
-
-#define PROPERTY_PREFIX "loop_"
-
-size_t loop_property_count(void)
-{
-    return loop_quality_decl.column_count;
-}
-
-const struct table_column *loop_property(size_t i)
-{
-    return loop_quality_decl.columns[i].type == TABLE_NUMBER ? &loop_quality_decl.columns[i] : NULL;
-}
-
-uint32_t loop_property_named(const char *name)
-{
-    for (uint32_t i = 0; str_starts(name, PROPERTY_PREFIX) && i < loop_quality_decl.column_count; i++)
-        if (loop_property(i) && strcmp(name + strlen(PROPERTY_PREFIX), loop_quality_decl.columns[i].name) == 0)
-            return i;
-    return UINT32_MAX;
 }
 
 /* Shares and ratios have a mean; cycles or bytes of an iteration of several loops have none. */

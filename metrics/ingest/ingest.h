@@ -83,9 +83,6 @@ void columns_release(struct columns *, const struct input *);
 
 /* What is known of loops as columns: "loop_" and the name of a column of numbers of the table loop_quality. */
 #define LOOPS_BLOCK "loops" /* all of them */
-size_t loop_property_count(void);
-const struct table_column *loop_property(size_t); /* NULL: that column is no number */
-uint32_t loop_property_named(const char *name);   /* UINT32_MAX: there is none */
 /* Fills these columns: at loops what the table has; further out a mean, weighed by the columns' base, of what is a share
    or a ratio. */
 void loop_properties_fill(struct experiment *, const struct columns *);

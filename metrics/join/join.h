@@ -48,10 +48,6 @@ void sources_keep_folders(const struct correlation *, struct experiment *);
 /* Fills `found` of every file, looking on this machine. */
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
 
-/* Opens one run's measurement, whosever it is (read.c). */
-int measurement_read(const struct config *, const struct config_run *, const struct progress *, struct hpcprof **,
-                     struct warnings *, struct err *);
-
 /* ---- order.c ------------------------------------------------------------------------------------------------- */
 
 /* FILE places get the names of their files, now that those are known. */

@@ -6,8 +6,8 @@
 
 #include <sys/stat.h>
 
-int measurement_read(const struct config *config, const struct config_run *run, const struct progress *progress,
-                     struct hpcprof **result, struct warnings *warnings, struct err *err)
+static int measurement_read(const struct config *config, const struct config_run *run, const struct progress *progress,
+                            struct hpcprof **result, struct warnings *warnings, struct err *err)
 {
     struct hpcprof_reading how = {.threads = config->threads,
                                   .summed = true,
