@@ -92,11 +92,11 @@ void instructions_count(struct correlation *);
 #define EVENT_IDEAL "ICYCLES"
 /* Where the measurement says how often instructions were executed, and their binaries are here: the event ICYCLES, the
    cycles that they would take at best. */
-void ideal_add(struct hpcprof *, const struct config *, struct warnings *);
+void ideal_cycles_add(struct hpcprof *, const struct config *, struct warnings *);
 
 /* ---- how it was compiled ------------------------------------------------------------------------------------- */
 
 /* How the sampled code was compiled; mem_free. NULL: that is not known. */
-char *facts_built(struct bloop_binary *, struct scope_tree *, const struct sampled *, struct warnings *);
+char *compilers_of_sampled(struct bloop_binary *, struct scope_tree *, const struct sampled *, struct warnings *);
 
 #endif

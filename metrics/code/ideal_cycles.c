@@ -169,7 +169,7 @@ static void add_counts(struct ideal *w)
     hpcprof_finish(p);
 }
 
-void ideal_add(struct hpcprof *p, const struct config *config, struct warnings *warnings)
+void ideal_cycles_add(struct hpcprof *p, const struct config *config, struct warnings *warnings)
 {
     struct ideal w = {.p = p,
                       .config = config,

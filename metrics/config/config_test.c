@@ -166,7 +166,7 @@ static const struct {
     {"<hpcview version='2'/>", "conf/c.xml:1: is a configuration of version '2'; this hpcview reads version 1"},
     {IN("<soruces path='x'/>"), "conf/c.xml:2: <soruces> is not known in <hpcview>; did you mean <sources>?"},
     {IN("<zzzzzzzzzz/>"),
-     "conf/c.xml:2: <zzzzzzzzzz> is not known in <hpcview>; there are title, sources, replace, module, "
+     "conf/c.xml:2: <zzzzzzzzzz> is not known in <hpcview>; available: title, sources, replace, module, "
      "run, structure, debug, measured, computed, function, metrics"},
     {IN("<run name='a'/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
     {IN("<run measurements=''/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
@@ -203,7 +203,7 @@ static const struct {
     {MATH("<plus/>"), "conf/c.xml:2: <plus/> can only be the first element in <apply>"},
     {MATH("<apply><sin/><cn>1</cn></apply>"), "conf/c.xml:2: the first element in <apply> is its operator (plus, "
                                               "minus, times, divide, power, max and min), not <sin>"},
-    {MATH("<sin/>"), "conf/c.xml:2: <sin> is not known in a formula; there are apply, cn, ci, plus, minus, times, "
+    {MATH("<sin/>"), "conf/c.xml:2: <sin> is not known in a formula; available: apply, cn, ci, plus, minus, times, "
                      "divide, power, max and min"},
     {IN("<module name='m' role=''/>"), "conf/c.xml:2: <module> lacks its attribute 'role'"},
     {IN("<module role='r'/>"), "conf/c.xml:2: <module> lacks its attribute 'name'"},
@@ -212,7 +212,7 @@ static const struct {
     {IN("<computed name='M' formula='A'><math><ci>A</ci></math></computed>"),
      "conf/c.xml:2: a metric has one formula; this is a second"},
     {IN("<computed name='M'><math><math><ci>A</ci></math></math></computed>"),
-     "conf/c.xml:2: <math> is not known in a formula; there are apply, cn, ci, plus, minus, times, divide, power, max "
+     "conf/c.xml:2: <math> is not known in a formula; available: apply, cn, ci, plus, minus, times, divide, power, max "
      "and min"},
     {OLD("<METRIC name='A'><COMPUTE/><COMPUTE/></METRIC>"), "conf/c.xml:2: COMPUTE of METRIC 'A' holds no <math>"},
     {OLD("<METRIC name='A'><FILE name='a'/><COMPUTE/></METRIC>"),

@@ -1,5 +1,5 @@
 metrics_libmetrics_a_SOURCES += \
-	%D%/config.h %D%/config.c %D%/config_hpcview3.c
+	%D%/config.h %D%/config_reader.h %D%/config.c %D%/config_elements.c %D%/config_hpcview3.c %D%/config_read.c
 
 check_PROGRAMS += %D%/config_test
 TESTS += %D%/config_test

@@ -1,6 +1,7 @@
 metrics_libmetrics_a_SOURCES += \
-	%D%/ingest.h %D%/columns.c %D%/comparison_columns.c %D%/correlation.c %D%/event_columns.c %D%/ingest.c \
-	%D%/loop_counts.c %D%/loop_properties.c %D%/modules.c %D%/tables.c
+	%D%/columns_int.h %D%/ingest.h %D%/columns.c %D%/columns_compared.c %D%/columns_computed.c %D%/columns_measured.c \
+	%D%/columns_of_loops.c %D%/columns_statistics.c %D%/correlation.c %D%/event_columns.c %D%/ingest.c %D%/loop_counts.c \
+	%D%/modules.c %D%/tables.c
 
 check_PROGRAMS += %D%/ingest_test %D%/columns_test %D%/modules_test
 TESTS += %D%/ingest_test %D%/columns_test %D%/modules_test

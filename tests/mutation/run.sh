@@ -72,7 +72,8 @@ config     metrics/config    metrics/config/config_test metrics/ingest/columns_t
 model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test htmlgen/read/read_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
 ingest     metrics/ingest    metrics/ingest/columns_test metrics/ingest/ingest_test metrics/ingest/modules_test metrics/code/loops_test metrics/join/experiment_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
 sampled    metrics/code      metrics/code/loops_test metrics/code/functions_test metrics/code/compilers_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh
-join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/join/line_diff_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
+align      metrics/align     metrics/align/line_diff_test metrics/join/experiment_test metrics/report/print_test tests/compare/compare.sh
+join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
 report     metrics/report    metrics/report/print_test tests/run-golden.sh tests/print/schema.sh
 export     export            export/export_test tests/export/export.sh
 format     htmlgen/format    htmlgen/write/write_test htmlgen/read/read_test

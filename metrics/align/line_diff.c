@@ -7,7 +7,7 @@
  * a line do not count: code that was indented is the same code. As many lines as were there before in the same place
  * are those lines, changed.
  */
-#include "metrics/join/join.h"
+#include "metrics/align/align.h"
 
 enum {
     EDITS_MOST = 1000,     /* of one stretch without a line that is there once: 4 MB of steps */

@@ -6,8 +6,8 @@
 
 #include <sys/stat.h>
 
-int measurement_read(const struct config *config, const struct config_run *run, const struct progress *progress,
-                     struct hpcprof **result, struct warnings *warnings, struct err *err)
+static int measurement_read(const struct config *config, const struct config_run *run, const struct progress *progress,
+                            struct hpcprof **result, struct warnings *warnings, struct err *err)
 {
     struct hpcprof_reading how = {.threads = config->threads,
                                   .summed = true,
@@ -20,7 +20,7 @@ int measurement_read(const struct config *config, const struct config_run *run, 
         *result = NULL;
     }
     if (status == 0)
-        ideal_add(*result, config, warnings);
+        ideal_cycles_add(*result, config, warnings);
     if (status < 0 && *run->where)
         err_in(err, "%s: run '%s'", run->where, run->name);
     return status;

@@ -1,5 +1,5 @@
 /* Two texts as words, one a line; what each line of the first has become, as numbers. */
-#include "metrics/join/join.h"
+#include "metrics/align/align.h"
 #include "tests/cases.h"
 #include "tests/chance.h"
 #include "tests/tap.h"
