@@ -25,11 +25,12 @@ TESTS += %D%/launch/run_test
 %C%_launch_run_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
 
 # ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
-INSIDE_SOURCES = %D%/mhsim.h %D%/shared_layout.h %D%/engine/worker.h %D%/engine/worker.c %D%/engine/engine.h %D%/engine/engine.c %D%/engine/cache.h %D%/engine/cache.c %D%/engine/fully_assoc.h %D%/engine/fully_assoc.c %D%/engine/line_engine.h %D%/engine/line_engine.c %D%/engine/state.h \
-	%D%/engine/mmap_store.h %D%/engine/mmap_store.c %D%/runtime/runtime.h %D%/runtime/runtime.c \
+RUNTIME_SOURCES = %D%/mhsim.h %D%/shared_layout.h %D%/engine/worker.h %D%/engine/worker.c %D%/engine/engine.h %D%/engine/engine.c %D%/engine/cache.h %D%/engine/cache.c %D%/engine/fully_assoc.h %D%/engine/fully_assoc.c %D%/engine/line_engine.h %D%/engine/line_engine.c %D%/engine/state.h \
+	%D%/engine/mmap_store.h %D%/engine/mmap_store.c %D%/runtime/runtime.h %D%/runtime/runtime.c %D%/runtime/state.h %D%/runtime/access.c %D%/runtime/frames.c %D%/runtime/lock.c \
+	%D%/runtime/objects.c %D%/runtime/state.c %D%/runtime/window.c \
 	%D%/runtime/modules.h %D%/runtime/modules.c %D%/runtime/variables.h %D%/runtime/variables.c
 # No sanitizer in here: it lives in programs that have none.
-INSIDE_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
+RUNTIME_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
 
 check_PROGRAMS += %D%/runtime/modules_test
 TESTS += %D%/runtime/modules_test
@@ -39,14 +40,14 @@ TESTS += %D%/runtime/modules_test
 
 check_PROGRAMS += %D%/runtime/runtime_test
 TESTS += %D%/runtime/runtime_test
-%C%_runtime_runtime_test_SOURCES = %D%/runtime/runtime_test.c tests/fakes/fake_mmap_memory.h tests/fakes/fake_mmap.h tests/chance.h tests/tap.h $(INSIDE_SOURCES)
+%C%_runtime_runtime_test_SOURCES = %D%/runtime/runtime_test.c tests/fakes/fake_mmap_memory.h tests/fakes/fake_mmap.h tests/chance.h tests/tap.h $(RUNTIME_SOURCES)
 %C%_runtime_runtime_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_mmap.h
 %C%_runtime_runtime_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 # What hpcview-cc links programs with.
 pkglib_LTLIBRARIES += libhpcview-simulate.la
-libhpcview_simulate_la_SOURCES = $(INSIDE_SOURCES) %D%/runtime/hooks.c
-libhpcview_simulate_la_CFLAGS = $(INSIDE_CFLAGS)
+libhpcview_simulate_la_SOURCES = $(RUNTIME_SOURCES) %D%/runtime/hooks.c
+libhpcview_simulate_la_CFLAGS = $(RUNTIME_CFLAGS)
 libhpcview_simulate_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs -Wl,-soname,libhpcview-simulate.so
 
 wrappers = %D%/hpcview-cc %D%/hpcview-c++ %D%/hpcview-fc
@@ -72,12 +73,12 @@ endif
 
 # The plugin for QEMU, and what is preloaded into the programs that run there.
 pkglib_LTLIBRARIES += libhpcview-simulate-qemu.la libhpcview-simulate-heap.la
-libhpcview_simulate_qemu_la_SOURCES = $(INSIDE_SOURCES) %D%/runtime/decode.h %D%/runtime/decode.c %D%/runtime/qemu_api.h %D%/runtime/qemu.c
-libhpcview_simulate_qemu_la_CFLAGS = $(INSIDE_CFLAGS)
+libhpcview_simulate_qemu_la_SOURCES = $(RUNTIME_SOURCES) %D%/runtime/decode.h %D%/runtime/decode.c %D%/runtime/qemu_api.h %D%/runtime/qemu.c
+libhpcview_simulate_qemu_la_CFLAGS = $(RUNTIME_CFLAGS)
 libhpcview_simulate_qemu_la_LDFLAGS = -module -avoid-version -shared
 libhpcview_simulate_qemu_la_LIBADD = $(ZYDIS_LIBS)
 libhpcview_simulate_heap_la_SOURCES = %D%/shared_layout.h %D%/runtime/heap.c
-libhpcview_simulate_heap_la_CFLAGS = $(INSIDE_CFLAGS)
+libhpcview_simulate_heap_la_CFLAGS = $(RUNTIME_CFLAGS)
 libhpcview_simulate_heap_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
 
 dist_check_SCRIPTS += tests/simulate/simulate.sh tests/simulate/sweep.sh
