@@ -1,10 +1,11 @@
 /*
  * Inside the simulated process: the simulator with its lock, what code and data addresses are of, and when to count.
- * Both ways in use it: the hooks (hooks.c) and QEMU's plugin (qemu.c). Here and in mhsim/engine the rules of
+ * Both ways in use it: the hooks and QEMU's plugin (mhsim/instrument). There, here and in mhsim/engine the rules of
  * hpcprof/recorder/recorder.h hold: no heap, no output, no lock of the program's.
  *
- *   hooks, qemu -> access (code -> the row that is counted in) -> objects, frames (what an address is of) -> modules, variables
- *                  window (when something is counted) -> lock (one at a time)          runtime (the file, fork, the end)
+ *   access (code -> the row that is counted in)    -> objects, frames (what an address is of) -> modules, variables
+ *   window (when something is counted)             -> lock (one at a time)
+ *   runtime (the process's file, fork, the end)
  */
 #ifndef MHSIM_RUNTIME_H
 #define MHSIM_RUNTIME_H

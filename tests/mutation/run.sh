@@ -68,7 +68,8 @@ export     export            export/export_test tests/export/export.sh
 htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
 mhsim      mhsim                      mhsim/machine_test
 engine     mhsim/engine               mhsim/engine/engine_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
-runtime    mhsim/runtime              mhsim/runtime/hooks_test mhsim/runtime/qemu_test mhsim/runtime/modules_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
+runtime    mhsim/runtime              mhsim/runtime/modules_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
+instrument mhsim/instrument           mhsim/instrument/hooks_test mhsim/instrument/qemu_test tests/simulate/simulate.sh
 collect    mhsim/collect              mhsim/collect/collect_test tests/simulate/simulate.sh
 simulate   mhsim/launch               mhsim/launch/run_test tests/simulate/simulate.sh
 quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh

@@ -180,7 +180,7 @@ int world_getrlimit(int what, struct rlimit *r)
     return no_limit ? -1 : 0;
 }
 
-void hpcrec_apart(void (*run)(void *), void *arg)
+void hpcrec_with_private_fds(void (*run)(void *), void *arg)
 {
     tell("apart; ");
     run(arg);

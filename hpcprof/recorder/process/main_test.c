@@ -537,7 +537,7 @@ static void show_config(void)
     struct config c = {0};
     bool good = hpcrec_config_read(&c, getenv(RECORD_VARIABLE));
     printf("%s dir(%s) only(%s) papi(%s) env(%s) region(%s, %u) tell(%s)\n", good ? "good" : "bad", c.dir, c.only,
-           c.papi_library, c.note_env, c.region, c.region_time, c.tell);
+           c.papi_library, c.note_env, c.region, c.region_time, c.notify);
     printf("papi%d multiplex%d children%d paths%d of %zu phases%d watch%d warn %llu run %u delay %llu duration %llu\n",
            c.papi, c.multiplex, c.children, c.call_paths, c.paths_max, c.phases, c.watch, (unsigned long long)c.warn_ns,
            c.run, (unsigned long long)c.delay_ns, (unsigned long long)c.duration_ns);

@@ -347,7 +347,7 @@ bool hpcrec_peek(uint64_t address, void *to, size_t n)
     return false;
 }
 
-void hpcrec_apart(void (*run)(void *), void *arg)
+void hpcrec_with_private_fds(void (*run)(void *), void *arg)
 {
     run(arg);
 }

@@ -191,7 +191,7 @@ static void tell_region(const char *name, bool begins)
     runtime_region(name, begins);
 }
 
-#include "mhsim/runtime/heap_calls.inc"
+#include "mhsim/instrument/heap_calls.inc"
 
 /* ---- ways to end ---------------------------------------------------------------------------
  *

@@ -4,9 +4,9 @@
  * but the first would be a hit.
  */
 #include "config.h"
-#include "mhsim/runtime/decode.h"
+#include "mhsim/instrument/decode.h"
 #include "mhsim/runtime/runtime.h"
-#include "mhsim/runtime/qemu_api.h"
+#include "mhsim/instrument/qemu_api.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

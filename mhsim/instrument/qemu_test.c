@@ -4,9 +4,9 @@
  * kernel comes to the plugin as well.
  */
 #include "config.h"
-#include "mhsim/runtime/decode.h"
+#include "mhsim/instrument/decode.h"
 #include "tests/fakes/fake_runtime.h"
-#include "mhsim/runtime/qemu_api.h"
+#include "mhsim/instrument/qemu_api.h"
 #include "tests/chance.h"
 #include "tests/tap.h"
 
