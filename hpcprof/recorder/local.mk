@@ -183,7 +183,7 @@ EXTRA_DIST += \
 	tests/corpus/ring/wraps
 
 # ---- each situation a program may get into, recorded for real -------------------------------------------------
-dist_check_SCRIPTS += tests/record/situations.sh tests/record/zoo.sh tests/record/sampler_agree.sh tests/record/misuse.sh tests/record/forbidden.sh tests/record/hardware.sh
+dist_check_SCRIPTS += tests/record/situations.sh tests/record/zoo.sh tests/record/sampler_agree.sh tests/record/misuse.sh tests/record/rules.sh tests/record/forbidden.sh tests/record/hardware.sh
 EXTRA_DIST += \
 	tests/record/programs/burn.h tests/record/programs/clones.c tests/record/programs/closes.c tests/record/programs/daemon.c tests/record/programs/execs.c \
 	tests/record/programs/exits.c tests/record/programs/forbids.c tests/record/programs/forks.c tests/record/programs/generated.c \
