@@ -24,7 +24,7 @@ static bool is_locked, is_refused, is_standard_input, has_joined[THREADS];
 static const char *pipe_path = "/tmp/pipe", *module_path = "/bin/program\twith a tab";
 static unsigned folded;
 
-int world_clock_gettime(clockid_t id, struct timespec *t)
+int fake_clock_gettime(clockid_t id, struct timespec *t)
 {
     (void)id;
     *t = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};
