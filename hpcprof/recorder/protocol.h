@@ -4,7 +4,7 @@
  *
  *   dir=/absolute/path        where the file goes            papi=/path/libpapi.so   the PAPI of the launcher
  *   event=NAME;DESCRIPTION;UNIT;PERIOD;FREQUENCY;KIND;TYPE;CONFIG;CONFIG1;CONFIG2;FLAGS
- *   phases=1  watch=1  warn=NS  tell=/path/of/a/pipe
+ *   phases=1  watch=1  warn=NS  notify=/path/of/a/pipe
  *   region=NAME  region_time=N
  *   sampler=ring|papi  multiplex=1  children=1  paths=1  delay=NS  duration=NS  only=GLOB  env=NAME,NAME  run=N
  *   paths_max=N               contexts that are kept with call paths: for tests

@@ -80,7 +80,8 @@ format     htmlgen/format    htmlgen/write/write_test htmlgen/read/read_test
 write      htmlgen/write     htmlgen/write/write_test htmlgen/read/read_test tests/page/agree.sh
 read       htmlgen/read      htmlgen/read/read_test metrics/report/print_test
 engine     mhsim/engine               mhsim/engine/engine_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
-runtime    mhsim/runtime              mhsim/runtime/hooks_test mhsim/runtime/qemu_test mhsim/runtime/modules_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
+runtime    mhsim/runtime              mhsim/runtime/modules_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
+instrument mhsim/instrument           mhsim/instrument/hooks_test mhsim/instrument/qemu_test tests/simulate/simulate.sh
 collect    mhsim/collect              mhsim/collect/collect_test tests/simulate/simulate.sh
 simulate   mhsim/launch               mhsim/launch/run_test tests/simulate/simulate.sh
 machines   machines          machines/memory_test machines/processor_test quality/loops_test

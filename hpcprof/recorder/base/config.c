@@ -98,8 +98,8 @@ static void read_line(struct config *c, const char *key, size_t len, const char 
         c->watch = n != 0;
     else if (KEY("warn"))
         c->warn_ns = n;
-    else if (KEY("tell"))
-        value_into(value, c->tell, sizeof c->tell);
+    else if (KEY("notify"))
+        value_into(value, c->notify, sizeof c->notify);
     else if (KEY("run"))
         c->run = (unsigned)n;
 #undef KEY

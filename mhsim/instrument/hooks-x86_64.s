@@ -2,7 +2,7 @@
 #
 #     call __asan_load8_noabort  ->  if (me->numbered < me->until) me->numbered++; else call hpcview_simulate__asan_load8_noabort
 #
-# where `me` is the thread's (struct inside_thread). Registers: those that the call would have changed. Any other call stays what
+# where `me` is the thread's (struct runtime_thread). Registers: those that the call would have changed. Any other call stays what
 # it is; {load} changes nothing, it only keeps the word from being this macro's name again.
 .macro hpcview_simulate_hook hook
     movq hpcview_simulate_thread@gottpoff(%rip), %rax

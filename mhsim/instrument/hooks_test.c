@@ -102,8 +102,8 @@ static uint32_t expect_block(uint32_t at, uint64_t address, uint64_t size, uint6
     for (uint64_t from = 0, to; from < size; from = to, at++) {
         for (to = from + 1; to < size && (size <= at_once || (address + to) % 32 != 0);)
             to++;
-        const struct told *t = &told->rows[at];
-        *good = *good && at < told->count && t->what == ACCESS && t->address == address + from &&
+        const struct recorded *t = &recorded->rows[at];
+        *good = *good && at < recorded->count && t->what == ACCESS && t->address == address + from &&
                 t->size == to - from && t->write == write && !t->on_stack && t->from_call && t->frame == frame;
     }
     return at;
@@ -113,24 +113,24 @@ static void check_told(uint64_t address, uint64_t size, uint64_t at_once, bool w
 {
     bool good = true;
     uint32_t n = expect_block(0, address, size, at_once, write, &good);
-    CHECK_NAMED(good && n == told->count, name);
-    told->count = 0;
+    CHECK_NAMED(good && n == recorded->count, name);
+    recorded->count = 0;
 }
 
 static void test_hooks(void)
 {
-    struct inside_thread *me = inside_me;
+    struct runtime_thread *me = runtime_me;
     for (uint32_t i = 0; i < HOOKS_COUNT; i++) {
         uint64_t address = random64();
-        inside_on = false;
+        runtime_on = false;
         call_one(hooks[i].call, address);
-        inside_on = true;
+        runtime_on = true;
         me->until = 3;
         me->numbered = 2;
         call_one(hooks[i].call, address); /* only numbered */
-        CHECK_NAMED(told->count == 0 && me->numbered == 3, hooks[i].name);
+        CHECK_NAMED(recorded->count == 0 && me->numbered == 3, hooks[i].name);
         call_one(hooks[i].call, address);
-        inside_on = false;
+        runtime_on = false;
         CHECK_INT(me->numbered, 3);
         check_told(address, hooks[i].size, 64, hooks[i].write, hooks[i].name);
     }
@@ -138,18 +138,18 @@ static void test_hooks(void)
     for (uint32_t i = 0; i < NUMBERED_COUNT; i++) { /* the program has looked at the numbers itself */
         uint64_t address = random64();
         call_one(numbered[i].call, address);
-        CHECK_INT(told->count, 0);
-        inside_on = true;
+        CHECK_INT(recorded->count, 0);
+        runtime_on = true;
         call_one(numbered[i].call, address);
-        inside_on = false;
+        runtime_on = false;
         check_told(address, numbered[i].size, 64, numbered[i].write, numbered[i].name);
     }
     me->until = 0;
-    inside_on = true;
+    runtime_on = true;
     __tsan_init();
     __asan_handle_no_return();
-    inside_on = false;
-    CHECK_INT(told->count, 0);
+    runtime_on = false;
+    CHECK_INT(recorded->count, 0);
 }
 
 static void test_ranges(void)
@@ -159,10 +159,10 @@ static void test_ranges(void)
             uint64_t address = random64() >> 1, size = k < 4 ? 31 + 33 * (k / 2) + k % 2 : below(k < 20 ? 70 : 400);
             size = k == 4 ? 0 : size;
             call_range(ranges[i].call, address, size);
-            CHECK_INT(told->count, 0);
-            inside_on = true;
+            CHECK_INT(recorded->count, 0);
+            runtime_on = true;
             call_range(ranges[i].call, address, size);
-            inside_on = false;
+            runtime_on = false;
             check_told(address, size, ranges[i].at_once, ranges[i].write, ranges[i].name);
         }
 }
@@ -183,14 +183,14 @@ static bool block_is_moved(uint32_t how, uint32_t to, uint32_t from, uint32_t n)
     frame = OWN_FRAME;
     for (uint32_t i = 0; i < ROOM; i++)
         here[i] = was[i] = (uint8_t)random64();
-    bool on = inside_on;
+    bool on = runtime_on;
     if (how == 0)
         got = copy(here + to, here + from, n);
     else if (how == 1)
         got = move(here + to, here + from, n);
     else
         got = set(here + to, 0x1a7, n);
-    inside_on = false;
+    runtime_on = false;
     bool good = got == here + to;
     for (uint32_t i = 0; i < ROOM; i++)
         good = good && here[i] == (i < to || i >= to + n ? was[i] : how == 2 ? 0xa7 : was[i - to + from]);
@@ -199,8 +199,8 @@ static bool block_is_moved(uint32_t how, uint32_t to, uint32_t from, uint32_t n)
         at = expect_block(0, (uint64_t)(uintptr_t)here + from, n, 0, false, &good);
     if (on)
         at = expect_block(at, (uint64_t)(uintptr_t)here + to, n, 0, true, &good);
-    good = good && told->count == at;
-    told->count = 0;
+    good = good && recorded->count == at;
+    recorded->count = 0;
     return good;
 }
 
@@ -211,7 +211,7 @@ static bool blocks_are_moved(uint32_t times, bool on)
         uint32_t how = below(3), n = below(4) ? below(100) : 0, to = below(ROOM - 100), from = below(ROOM - 100);
         if (how == 0) /* apart */
             n = n < (to > from ? to - from : from - to) ? n : 0;
-        inside_on = on;
+        runtime_on = on;
         good = block_is_moved(how, to, from, n) && good;
     }
     return good;
@@ -223,45 +223,45 @@ __attribute__((constructor(101))) static void begin_early(void)
 {
     void *after[2];
     backtrace(after, 2); /* (asks for memory the first time) */
-    told_note((struct told){.what = OPENED});
-    told->count = 0;
+    recorded_note((struct recorded){.what = OPENED});
+    recorded->count = 0;
     moved_early = blocks_are_moved(200, false) && blocks_are_moved(200, true);
 }
 
 static void test_blocks(void)
 {
-    struct inside_thread busy = {.busy = true}, *me = inside_me;
+    struct runtime_thread busy = {.busy = true}, *me = runtime_me;
     CHECK(moved_early);
     CHECK(blocks_are_moved(200, true));
     CHECK(blocks_are_moved(50, false));
-    inside_me = &busy; /* the simulator's own are none of the program's */
-    inside_on = true;
+    runtime_me = &busy; /* the simulator's own are none of the program's */
+    runtime_on = true;
     uint8_t here[8] = {1, 2}, there[8];
     copy(there, here, 8);
     move(here, there, 8);
     set(here, 0, 8);
-    inside_on = false;
-    inside_me = me;
-    CHECK_INT(told->count, 0);
+    runtime_on = false;
+    runtime_me = me;
+    CHECK_INT(recorded->count, 0);
 }
 
 /* ---- the heap -------------------------------------------------------------------------------------------- */
 
 static void check_allocated(void *p, uint64_t size, uint64_t alignment, const char *name)
 {
-    bool was_on = inside_on;
-    inside_on = false;
-    const struct told *t = &told->rows[0];
+    bool was_on = runtime_on;
+    runtime_on = false;
+    const struct recorded *t = &recorded->rows[0];
     CHECK_NAMED(p && (uint64_t)(uintptr_t)p % alignment == 0, name);
     if (was_on)
-        CHECK_NAMED(told->count == 1 && t->what == ALLOCATED && t->address == (uint64_t)(uintptr_t)p &&
+        CHECK_NAMED(recorded->count == 1 && t->what == ALLOCATED && t->address == (uint64_t)(uintptr_t)p &&
                         t->size == size && t->from_call,
                     name);
     else
-        CHECK_INT(told->count, 0);
-    told->count = 0;
+        CHECK_INT(recorded->count, 0);
+    recorded->count = 0;
     free(p);
-    inside_on = was_on;
+    runtime_on = was_on;
 }
 
 void *memalign(size_t, size_t);
@@ -269,7 +269,7 @@ void *memalign(size_t, size_t);
 static void test_heap(bool on)
 {
     void *p = NULL;
-    inside_on = on;
+    runtime_on = on;
     check_allocated(malloc(100), 100, 16, "malloc");
     check_allocated(calloc(7, 30), 210, 16, "calloc");
     check_allocated(realloc(NULL, 50), 50, 16, "realloc");
@@ -277,16 +277,16 @@ static void test_heap(bool on)
     check_allocated(aligned_alloc(512, 1024), 1024, 512, "aligned_alloc");
     int made = posix_memalign(&p, 128, 99);
     check_allocated(made == 0 ? p : NULL, 99, 128, "posix_memalign");
-    inside_on = false;
+    runtime_on = false;
     p = &p;
     void *const before = p;
-    inside_on = on;
+    runtime_on = on;
     int status[] = {posix_memalign(&p, 0, 8), posix_memalign(&p, 4, 8), posix_memalign(&p, 24, 8),
                     posix_memalign(&p, 64, SIZE_MAX / 2)};
     void *none = malloc(SIZE_MAX / 2);
-    inside_on = false;
+    runtime_on = false;
     CHECK(status[0] == EINVAL && status[1] == EINVAL && status[2] == EINVAL && status[3] == ENOMEM && p == before);
-    CHECK(none == NULL && told->count == 0);
+    CHECK(none == NULL && recorded->count == 0);
 }
 
 void *_Znwm(size_t);
@@ -300,15 +300,15 @@ static void test_operators(void)
         return;
     }
     for (int i = 0; i < 4; i++) {
-        inside_on = true;
+        runtime_on = true;
         void *p = i % 2 ? _Znam(48) : _Znwm(48);
-        inside_on = false;
-        uint64_t code = told->rows[0].code - (uint64_t)(uintptr_t)test_operators;
+        runtime_on = false;
+        uint64_t code = recorded->rows[0].code - (uint64_t)(uintptr_t)test_operators;
         CHECK(code < 2048);
-        inside_on = true;
+        runtime_on = true;
         check_allocated(p, 48, 16, "operator new");
         check_allocated(malloc(9), 9, 16, "malloc behind it");
-        inside_on = false;
+        runtime_on = false;
     }
 }
 
@@ -321,21 +321,21 @@ extern const struct hpcview_calls hpcview_calls_1;
 
 static void test_calls(void)
 {
-    static const struct told want[] = {{.what = MEASURED, .code = true},
-                                       {.what = MEASURED},
-                                       {.what = REGION, .code = true, .name = "one"},
-                                       {.what = REGION, .name = "two"}};
+    static const struct recorded want[] = {{.what = MEASURED, .code = true},
+                                           {.what = MEASURED},
+                                           {.what = REGION, .code = true, .name = "one"},
+                                           {.what = REGION, .name = "two"}};
     hpcview_calls_1.start();
     hpcview_calls_1.stop();
     hpcview_calls_1.region_begin("one");
     hpcview_calls_1.region_begin(NULL);
     hpcview_calls_1.region_end("two");
     hpcview_calls_1.region_end(NULL);
-    CHECK_INT(told->count, 4);
+    CHECK_INT(recorded->count, 4);
     for (int i = 0; i < 4; i++)
-        CHECK(told->rows[i].what == want[i].what && told->rows[i].code == want[i].code &&
-              strcmp(told->rows[i].name, want[i].name) == 0);
-    told->count = 0;
+        CHECK(recorded->rows[i].what == want[i].what && recorded->rows[i].code == want[i].code &&
+              strcmp(recorded->rows[i].name, want[i].name) == 0);
+    recorded->count = 0;
 }
 
 /* ---- ways to end ---------------------------------------------------------------------------------------------- */
@@ -348,7 +348,7 @@ static void end_by(int way)
                 two[] = "c", variable[] = "HOOKS_TEST=yes";
     char *const argv[] = {name, option, script, zero, one, two, NULL}, *const envp[] = {variable, NULL};
     setenv("HOOKS_TEST", "yes", 1);
-    inside_on = true;
+    runtime_on = true;
     switch (way) {
     case 0:
         execve(shell, argv, envp);
@@ -393,29 +393,29 @@ static void test_ends(void)
     static const int signals[WAYS] = {[9] = SIGABRT, [10] = SIGTERM, [11] = SIGTERM};
     for (int way = 0; way < WAYS; way++) {
         int status = -1;
-        told->count = 0;
+        recorded->count = 0;
         fflush(stdout);
         pid_t pid = fork();
         if (pid == 0)
             end_by(way);
         waitpid(pid, &status, 0);
-        CHECK_INT(told->rows[0].what, SETTLED); /* before its memory was another's as well */
+        CHECK_INT(recorded->rows[0].what, SETTLED); /* before its memory was another's as well */
         if (signals[way])
             CHECK(WIFSIGNALED(status) && WTERMSIG(status) == signals[way]);
         else
             CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 17);
-        CHECK_INT(told_count(FORKED), 1);
-        CHECK_INT(told_count(SETTLED), 2);
+        CHECK_INT(recorded_count(FORKED), 1);
+        CHECK_INT(recorded_count(SETTLED), 2);
     }
-    told->count = 0;
+    recorded->count = 0;
     CHECK_INT(execv("/nowhere", (char *[]){NULL}), -1);
     CHECK_INT(kill(getpid(), 0), 0);
-    CHECK_INT(told->count, 0);
-    inside_on = true;
+    CHECK_INT(recorded->count, 0);
+    runtime_on = true;
     int failed[] = {execv("/nowhere", (char *[]){NULL}), errno, raise(0)};
-    inside_on = false;
+    runtime_on = false;
     CHECK(failed[0] == -1 && failed[1] == ENOENT && failed[2] == 0);
-    CHECK_INT(told_count(SETTLED), 2);
+    CHECK_INT(recorded_count(SETTLED), 2);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
@@ -424,21 +424,21 @@ static void test_life(uint32_t opened)
 {
     int status = -1;
     CHECK_INT(opened, 1);
-    told->count = 0;
+    recorded->count = 0;
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0)
         exit(0);
     waitpid(pid, &status, 0);
-    CHECK_INT(told_count(CLOSED), 1);
+    CHECK_INT(recorded_count(CLOSED), 1);
 }
 
 int main(void)
 {
-    uint32_t opened = told_count(OPENED);
-    CHECK_INT(told->rows[0].code, RAW_HOOKS);
+    uint32_t opened = recorded_count(OPENED);
+    CHECK_INT(recorded->rows[0].code, RAW_HOOKS);
     test_life(opened);
-    told->count = 0;
+    recorded->count = 0;
     test_hooks();
     test_ranges();
     test_blocks();

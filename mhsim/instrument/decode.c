@@ -1,6 +1,6 @@
 /* Widths of memory accesses: x86-64 through Zydis; AArch64's few wide forms from their fixed encodings. */
 #include "config.h"
-#include "mhsim/runtime/decode.h"
+#include "mhsim/instrument/decode.h"
 
 #include <Zydis/Zydis.h>
 #include <string.h>

@@ -37,4 +37,4 @@ static void tell_region(const char *name, bool begins)
 }
 
 #define ALLOCATED(p, n, site) tell(p, n, site)
-#include "mhsim/runtime/heap_calls.inc"
+#include "mhsim/instrument/heap_calls.inc"

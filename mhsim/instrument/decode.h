@@ -1,6 +1,6 @@
 /* How much memory one instruction reads or writes at once, for joining the pieces in which QEMU reports it. */
-#ifndef MHSIM_RUNTIME_DECODE_H
-#define MHSIM_RUNTIME_DECODE_H
+#ifndef MHSIM_INSTRUMENT_DECODE_H
+#define MHSIM_INSTRUMENT_DECODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

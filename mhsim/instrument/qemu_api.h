@@ -1,9 +1,9 @@
 /*
- * What this room uses of QEMU's plugin interface, declared here because nobody packages its header. The interface is
+ * What is used of QEMU's plugin interface, declared here because nobody packages its header. The interface is
  * versioned: 1 in QEMU 6.0 to 8.2, and from 9.0 on at least 2; what stands here has been the same in all of them.
  */
-#ifndef MHSIM_RUNTIME_QEMU_API_H
-#define MHSIM_RUNTIME_QEMU_API_H
+#ifndef MHSIM_INSTRUMENT_QEMU_API_H
+#define MHSIM_INSTRUMENT_QEMU_API_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,9 +4,9 @@
  * kernel comes to the plugin as well.
  */
 #include "config.h"
-#include "mhsim/runtime/decode.h"
+#include "mhsim/instrument/decode.h"
 #include "tests/fakes/fake_runtime.h"
-#include "mhsim/runtime/qemu_api.h"
+#include "mhsim/instrument/qemu_api.h"
 #include "tests/chance.h"
 #include "tests/tap.h"
 
@@ -26,7 +26,7 @@ struct qemu_plugin_insn {
     uint64_t address; /* the guest's */
     uint8_t *host;    /* NULL: QEMU does not know it */
     size_t size;
-    qemu_plugin_mem_cb told;
+    qemu_plugin_mem_cb recorded;
     void *data;
 };
 struct qemu_plugin_tb {
@@ -61,7 +61,7 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin
                                       enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw, void *data)
 {
     wrong_use |= flags != QEMU_PLUGIN_CB_NO_REGS || rw != QEMU_PLUGIN_MEM_RW;
-    insn->told = f;
+    insn->recorded = f;
     insn->data = data;
 }
 
@@ -250,17 +250,17 @@ static struct qemu_plugin_insn insns[INSNS];
 static const struct known *of[INSNS]; /* NULL: QEMU does not know its bytes */
 static uint64_t base;                 /* host address - guest's */
 
-static struct told expected[TOLD_MOST];
+static struct recorded expected[RECORDED_MOST];
 static uint32_t expected_count;
 static uint64_t expected_joined;
-static struct told part; /* of an access that a fault ended */
+static struct recorded part; /* of an access that a fault ended */
 
-static void expect(struct told t)
+static void expect(struct recorded t)
 {
-    if (part.what && expected_count < TOLD_MOST)
+    if (part.what && expected_count < RECORDED_MOST)
         expected[expected_count++] = part;
     part.what = 0;
-    if (t.what && expected_count < TOLD_MOST)
+    if (t.what && expected_count < RECORDED_MOST)
         expected[expected_count++] = t;
 }
 
@@ -291,24 +291,25 @@ static void make_program(int which)
     }
 }
 
-static bool whole_is_told(const struct told *t)
+static bool whole_is_told(const struct recorded *t)
 {
-    const struct told *e = &expected[t - told->rows];
+    const struct recorded *e = &expected[t - recorded->rows];
     return t->what == e->what && t->code == e->code && t->address == e->address && t->size == e->size &&
            t->frame == 0 && t->write == e->write && t->on_stack == e->on_stack && strcmp(t->name, e->name) == 0;
 }
 
 static void check_expected(const char *name)
 {
-    bool good = told->count == expected_count && told_head.joined == expected_joined;
+    bool good = recorded->count == expected_count && recorded_head.joined == expected_joined;
     for (uint32_t i = 0; i < expected_count && good; i++) {
-        good = whole_is_told(&told->rows[i]);
+        good = whole_is_told(&recorded->rows[i]);
         if (!good)
-            printf("# %u: %d of %llx at %llx, %llu\n", i, told->rows[i].what, (unsigned long long)told->rows[i].code,
-                   (unsigned long long)told->rows[i].address, (unsigned long long)told->rows[i].size);
+            printf("# %u: %d of %llx at %llx, %llu\n", i, recorded->rows[i].what,
+                   (unsigned long long)recorded->rows[i].code, (unsigned long long)recorded->rows[i].address,
+                   (unsigned long long)recorded->rows[i].size);
     }
     CHECK_NAMED(good, name);
-    told->count = expected_count = 0;
+    recorded->count = expected_count = 0;
 }
 
 /* One access of an instruction, all of it or until a fault. */
@@ -320,15 +321,15 @@ static void execute(uint32_t i, bool write, bool whole)
     if (wide && below(8) == 0)
         piece = 16; /* not in pieces, or in fewer */
     uint32_t all = wide > piece ? wide : piece, until = whole ? all : piece * (1 + below((all - 1) / piece));
-    struct told t = {.what = ACCESS,
-                     .code = insns[i].address + base,
-                     .address = address + base,
-                     .write = write,
-                     .on_stack = k && (write ? k->stack_written : k->stack_read)};
-    expect((struct told){0});
+    struct recorded t = {.what = ACCESS,
+                         .code = insns[i].address + base,
+                         .address = address + base,
+                         .write = write,
+                         .on_stack = k && (write ? k->stack_written : k->stack_read)};
+    expect((struct recorded){0});
     for (; done < until; done += piece) {
         uint32_t size = done + piece > all ? all - done : piece;
-        insns[i].told(below(4), info_of(size, write), address + done, insns[i].data);
+        insns[i].recorded(below(4), info_of(size, write), address + done, insns[i].data);
         expected_joined += done > 0;
         t.size += size;
     }
@@ -347,7 +348,7 @@ static void execute_any(void)
 
 static void *execute_elsewhere(void *ctx)
 {
-    struct told kept = part; /* what waits for its other pieces does so in its own thread */
+    struct recorded kept = part; /* what waits for its other pieces does so in its own thread */
     (void)ctx;
     part.what = 0;
     for (uint32_t i = 0; i < 8; i++)
@@ -359,16 +360,16 @@ static void *execute_elsewhere(void *ctx)
 static void test_program(int which)
 {
     uint64_t memory = 0;
-    inside_on = false;
+    runtime_on = false;
     translate(0, INSNS);
-    CHECK(!insns[0].told);
-    inside_on = true;
+    CHECK(!insns[0].recorded);
+    runtime_on = true;
     make_program(which);
     for (uint32_t i = 0; i < INSNS; i++)
         memory += of[i] && of[i]->memory;
-    CHECK_INT(told_head.instructions, memory);
-    CHECK_INT(told_head.unreported, 0);
-    CHECK_INT(told->count, 0);
+    CHECK_INT(recorded_head.instructions, memory);
+    CHECK_INT(recorded_head.unreported, 0);
+    CHECK_INT(recorded->count, 0);
     for (int i = 0; i < 1500; i++) {
         execute_any();
         if (below(100) == 0) {
@@ -376,14 +377,14 @@ static void test_program(int which)
             CHECK(pthread_create(&t, NULL, execute_elsewhere, NULL) == 0 && pthread_join(t, NULL) == 0);
         }
     }
-    expect((struct told){0});
+    expect((struct recorded){0});
     execute(0, false, true);
     check_expected("accesses are told once, whole");
-    inside_on = false;
-    insns[0].told(0, info_of(8, false), 64, insns[0].data);
-    CHECK_INT(told->count, 0);
+    runtime_on = false;
+    insns[0].recorded(0, info_of(8, false), 64, insns[0].data);
+    CHECK_INT(recorded->count, 0);
     memset(insns, 0, sizeof insns);
-    told_head.instructions = 0;
+    recorded_head.instructions = 0;
 }
 
 /* ---- what programs ask the kernel ---------------------------------------------------------------------- */
@@ -414,39 +415,39 @@ static void test_syscalls(long exec, long execveat)
 {
     const char *name = "solve", *program = "/bin/other";
     uint64_t at = (uint64_t)(uintptr_t)program - base, numbers[] = {0, 1, 60, 231, 59, 322, 221, 281};
-    inside_on = true;
+    runtime_on = true;
     for (int i = 0; i < 300; i++) {
         uint64_t a[3] = {random64() >> 20, random64() >> 40, random64() >> 20};
         switch (below(4)) {
         case 0:
             ask(RAW_HEAP_CALL, a[0], a[1], a[2]);
-            expect((struct told){.what = ALLOCATED, .code = a[2] + base, .address = a[0] + base, .size = a[1]});
+            expect((struct recorded){.what = ALLOCATED, .code = a[2] + base, .address = a[0] + base, .size = a[1]});
             break;
         case 1:
             ask(RAW_MEASURE_CALL, a[0] &= 2, 1, 1);
-            expect((struct told){.what = SETTLED});
-            expect((struct told){.what = MEASURED, .code = a[0] != 0});
+            expect((struct recorded){.what = SETTLED});
+            expect((struct recorded){.what = MEASURED, .code = a[0] != 0});
             break;
         case 2:
             ask(RAW_REGION_CALL, (uint64_t)(uintptr_t)name - base, a[1] &= 4, 0);
-            expect((struct told){.what = REGION, .code = a[1] != 0, .name = "solve"});
+            expect((struct recorded){.what = REGION, .code = a[1] != 0, .name = "solve"});
             break;
         default: {
             int64_t number = (int64_t)numbers[below(8)];
-            *told_head.execs = '\0';
+            *recorded_head.execs = '\0';
             ask(number, number == execveat ? 3 : at, number == exec ? 1 : at, 1);
-            expect((struct told){.what = SETTLED});
+            expect((struct recorded){.what = SETTLED});
             bool is_exec = number == exec || number == execveat;
-            if (strcmp(told_head.execs, is_exec ? program : "") != 0)
-                CHECK_STR(told_head.execs, is_exec ? program : "");
+            if (strcmp(recorded_head.execs, is_exec ? program : "") != 0)
+                CHECK_STR(recorded_head.execs, is_exec ? program : "");
         }
         }
     }
-    inside_on = false;
+    runtime_on = false;
     ask(RAW_HEAP_CALL, 1, 2, 3);
     ask(exec, at, at, at);
     check_expected("what the program asks the kernel");
-    CHECK(*told_head.execs == '\0' || strcmp(told_head.execs, program) == 0);
+    CHECK(*recorded_head.execs == '\0' || strcmp(recorded_head.execs, program) == 0);
 }
 
 struct hpcview_calls {
@@ -456,15 +457,15 @@ extern const struct hpcview_calls hpcview_calls_1;
 
 static void *asked(void *p, uint64_t size, int error)
 {
-    in_program = inside_on = false;
-    const struct told *t = told->rows;
-    CHECK(p && told->count == 1 && t->what == ALLOCATED && t->address == (uint64_t)(uintptr_t)p + base &&
+    in_program = runtime_on = false;
+    const struct recorded *t = recorded->rows;
+    CHECK(p && recorded->count == 1 && t->what == ALLOCATED && t->address == (uint64_t)(uintptr_t)p + base &&
           t->size == size);
     CHECK_INT(error, 5);
     /* One of the functions around here: compilers place them before and behind each other. */
     CHECK_NAMED(t->code - base - (uint64_t)(uintptr_t)asked + 0x4000 < 0x8000, "who asked for it");
-    told->count = 0;
-    inside_on = in_program = true;
+    recorded->count = 0;
+    runtime_on = in_program = true;
     errno = 5;
     return p;
 }
@@ -472,27 +473,27 @@ static void *asked(void *p, uint64_t size, int error)
 static void test_heap(void)
 {
     void *p = NULL;
-    inside_on = in_program = true;
+    runtime_on = in_program = true;
     errno = 5;
     p = asked(malloc(100), 100, errno);
     p = asked(realloc(p, 1000), 1000, errno);
     free(p);
     free(asked(calloc(3, 7), 21, errno));
     p = malloc(SIZE_MAX / 2);
-    in_program = inside_on = false;
-    CHECK(!p && told->count == 0);
-    inside_on = in_program = true;
+    in_program = runtime_on = false;
+    CHECK(!p && recorded->count == 0);
+    runtime_on = in_program = true;
     hpcview_calls_1.start();
     hpcview_calls_1.stop();
     hpcview_calls_1.region_begin("one"); /* (host and guest are one where base is 0) */
     hpcview_calls_1.region_end("one");
-    in_program = inside_on = false;
-    expect((struct told){.what = SETTLED});
-    expect((struct told){.what = MEASURED, .code = 1});
-    expect((struct told){.what = SETTLED});
-    expect((struct told){.what = MEASURED});
-    expect((struct told){.what = REGION, .code = 1, .name = "one"});
-    expect((struct told){.what = REGION, .name = "one"});
+    in_program = runtime_on = false;
+    expect((struct recorded){.what = SETTLED});
+    expect((struct recorded){.what = MEASURED, .code = 1});
+    expect((struct recorded){.what = SETTLED});
+    expect((struct recorded){.what = MEASURED});
+    expect((struct recorded){.what = REGION, .code = 1, .name = "one"});
+    expect((struct recorded){.what = REGION, .name = "one"});
     check_expected("measuring and regions");
 }
 
@@ -504,8 +505,8 @@ static bool install(const char *target, bool system)
     on_translation = NULL;
     on_syscall = NULL;
     at_exit = NULL;
-    told->count = 0;
-    inside_on = false;
+    recorded->count = 0;
+    runtime_on = false;
     int got = qemu_plugin_install(77, &info, 0, NULL);
     CHECK(got == 0 || got == -1);
     CHECK((got == 0) == (on_translation && on_syscall && at_exit));
@@ -514,26 +515,26 @@ static bool install(const char *target, bool system)
 
 static void test_install(void)
 {
-    told_note((struct told){.what = OPENED});
+    recorded_note((struct recorded){.what = OPENED});
     CHECK(!install("arm", false) && !install("x86_64", true) && !install("aarch64", true));
-    CHECK_INT(told->count, 0);
-    told_refuses = true;
+    CHECK_INT(recorded->count, 0);
+    recorded_refuses = true;
     CHECK(!install("x86_64", false));
-    told_refuses = false;
+    recorded_refuses = false;
     CHECK(install("x86_64", false));
-    CHECK(told->count == 1 && told->rows[0].what == OPENED && told->rows[0].code == RAW_QEMU);
+    CHECK(recorded->count == 1 && recorded->rows[0].what == OPENED && recorded->rows[0].code == RAW_QEMU);
     int status = -1;
-    told->count = 0;
+    recorded->count = 0;
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0)
         _exit(0);
     waitpid(pid, &status, 0);
-    CHECK(told_count(SETTLED) == 1 && told_count(FORKED) == 1);
-    told->count = 0;
+    CHECK(recorded_count(SETTLED) == 1 && recorded_count(FORKED) == 1);
+    recorded->count = 0;
     at_exit(77, NULL);
-    CHECK(told->count == 1 && told->rows[0].what == CLOSED);
-    told->count = 0;
+    CHECK(recorded->count == 1 && recorded->rows[0].what == CLOSED);
+    recorded->count = 0;
 }
 
 /* A constructor has chosen it before. */
@@ -559,7 +560,7 @@ int main(int argc, char **argv)
     test_syscalls(59, 322); /* with a base; what comes behind it is without */
     test_program(3);
     CHECK(install("aarch64", false));
-    told->count = 0;
+    recorded->count = 0;
     test_syscalls(221, 281);
     base = 0;
     test_heap();
