@@ -53,6 +53,10 @@ int filters_read_as(const char *path, const struct hpcprof_reading *, struct hpc
                     struct err *);
 /* Is it a regular file that a filter recognises? */
 bool filters_know(const char *path);
+/* How often jumps between instructions were taken: part of the file (0: it has none), thread, from (TABLE_NONE: the
+   instruction was reached without a jump), to, times. */
+extern const struct table_decl filters_jumps;
+
 /* Adds another tool's file to `into`, which hpcprof_finish ends. filter NULL: content decides; a file that may be two
    things, or is none, is an error. options may be NULL. */
 int filters_import(const char *path, const struct filter *, const struct filter_options *, struct hpcprof *into,

@@ -61,36 +61,6 @@ static const struct rule rules[] = {
     {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: a name's number is not '(N)', or too large"},
     {"no costs", CG, "input: holds no costs"},
 
-#define IN "callgrind", "positions: instr line\nevents: Ir\nob=heat\nfl=a.c\nfn=main\n"
-    {"a loop: its test at the end", IN "0x10 1 1\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n0x1c 3 1\n",
-     "heat main a.c:1 Ir 1\nheat main a.c:2 Ir 20\nheat main a.c:2 loop entries 1\n"
-     "heat main a.c:2 loop iterations 10\nheat main a.c:3 Ir 1\n"},
-    {"a loop whose events are named again in its middle",
-     IN
-     "0x10 1 1\n0x14 2 4\n0x18 2 4\njcnd=3/4 0x14 2\n* *\nevents: Ir Dr\n0x14 2 6 1\n0x18 2 6\njcnd=6/6 0x14 2\n* *\n"
-     "0x1c 3 1\n",
-     "heat main a.c:1 Ir 1\nheat main a.c:2 Dr 1\nheat main a.c:2 Ir 20\nheat main a.c:2 loop entries 1\n"
-     "heat main a.c:2 loop iterations 10\nheat main a.c:3 Ir 1\n"},
-    {"a loop entered in its middle, left at its end", /* 10: jmp 1c; 14: part; 18: exit; 1c: header, back to 14 */
-     IN "0x10 1 3\njump=3 0x1c 4\n* *\n0x14 2 7\n0x18 3 9\njcnd=3/9 0x28 5\n* *\n0x1c 4 9\njcnd=7/9 0x14 2\n* *\n"
-        "0x20 4 2\njump=2 0x18 3\n* *\n0x28 5 3\n",
-     "heat main a.c:1 Ir 3\nheat main a.c:2 Ir 7\nheat main a.c:3 Ir 9\nheat main a.c:4 Ir 11\n"
-     "heat main a.c:4 loop entries 3\nheat main a.c:4 loop iterations 9\nheat main a.c:5 Ir 3\n"},
-    {"loops in each other",
-     IN "0x10 1 1\n0x14 2 5\n0x18 3 50\njcnd=45/50 * *\n* *\n0x1c 4 5\njcnd=4/5 0x14 2\n* *\n0x20 5 1\n",
-     "heat main a.c:1 Ir 1\nheat main a.c:2 Ir 5\nheat main a.c:2 loop entries 1\nheat main a.c:2 loop iterations 5\n"
-     "heat main a.c:3 Ir 50\nheat main a.c:3 loop entries 5\nheat main a.c:3 loop iterations 50\nheat main a.c:4 Ir 5\n"
-     "heat main a.c:5 Ir 1\n"},
-    {"a jump back that is no loop", /* two ways in: neither dominates the other */
-     IN "0x10 1 2\njcnd=1/2 0x18 3\n* *\n0x14 2 3\n0x18 3 4\njcnd=2/4 0x14 2\n* *\n0x1c 4 2\n",
-     "heat main a.c:1 Ir 2\nheat main a.c:2 Ir 3\nheat main a.c:3 Ir 4\nheat main a.c:4 Ir 2\n"},
-    {"a function called at its first instruction is entered there", /* and jumps to it */
-     IN "calls=1 0x14 2\n0x90 9 9\n0x10 1 1\n0x14 2 10\njcnd=6/10 * *\n* *\n0x18 3 4\n",
-     "heat main a.c:1 Ir 1\nheat main a.c:2 Ir 10\nheat main a.c:2 loop entries 4\n"
-     "heat main a.c:2 loop iterations 10\nheat main a.c:3 Ir 4\n"},
-    {"what is called at its second instruction is no loop of the first", /* neither dominates the other */
-     IN "calls=3 0x14 2\n0x90 9 9\n0x10 1 5\n0x14 2 5\njcnd=4/5 0x10 1\n* *\n",
-     "heat main a.c:1 Ir 5\nheat main a.c:2 Ir 5\n"},
     {"names of jumps share numbers",
      CG "ob=heat\nfl=(1) a.c\nfn=(1) main\njfi=(2) v.h\njfn=(2) f\njump=3 24\n22\nfl=(2)\nfn=(2)\n5 1\n",
      "heat f v.h:5 Ir 1\n"},
@@ -803,28 +773,45 @@ static void test_call_edges(void)
     hpcprof_free(p);
 }
 
-/* The loop goes round 10 times in the first part, 2 x 4 in the second, and in the third it only ends. */
-static void test_parts(void)
+/* "part: from -> to times" of each row, or "-> to": reached without a jump. */
+static void check_jumps(const char *text, const char *want)
 {
-    static const char text[] =
-        "# callgrind format\npositions: instr line\nevents: Ir\npart: 1\nob=heat\nfl=a.c\nfn=main\n"
-        "0x10 1 1\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n0x1c 3 1\n"
-        "part: 2\nob=heat\nfl=a.c\nfn=main\n0x10 1 2\n0x14 2 8\n0x18 2 8\njcnd=6/8 0x14 2\n* *\n0x1c 3 2\n"
-        "part: 3\nob=heat\nfl=a.c\nfn=main\n0x14 2 3\n0x18 2 3\njcnd=3/3 0x14 2\n* *\n";
     struct hpcprof *p = read_callgrind(text);
-    char *counts = dump(p);
-    const struct table *t = table_list_find(&p->tables, "trip_counts");
-    CHECK_STR(counts, "heat main a.c:1 Ir 3\nheat main a.c:2 Ir 42\nheat main a.c:2 loop entries 3\n"
-                      "heat main a.c:2 loop iterations 21\nheat main a.c:3 Ir 3\n");
-    CHECK(t && table_row_count(t) == 1);
-    const union table_cell *row = table_row(t, 0);
-    CHECK_INT(row[2].count, 2);
-    CHECK_INT(row[3].number, 4);
-    CHECK_INT(row[4].number, 7);
-    CHECK_INT(row[5].number, 10);
-    CHECK(row[6].number > 4.24 && row[6].number < 4.25);
-    mem_free(counts);
+    const struct table *t = table_list_find(&p->tables, "jumps");
+    struct buf b = {0};
+    buf_str(&b, "");
+    for (size_t i = 0; t && i < table_row_count(t); i++) {
+        const union table_cell *row = table_row(t, i);
+        buf_printf(&b, "%llu:", (unsigned long long)row[0].count);
+        if (row[2].row != TABLE_NONE)
+            buf_printf(&b, " %llx", (unsigned long long)p->contexts[row[2].row].address);
+        buf_printf(&b, " -> %llx %llu\n", (unsigned long long)p->contexts[row[3].row].address,
+                   (unsigned long long)row[4].count);
+    }
+    CHECK_STR(b.bytes, want);
+    buf_release(&b);
     hpcprof_free(p);
+}
+
+static void test_jumps(void)
+{
+#define HEAD "# callgrind format\npositions: instr line\nevents: Ir\n"
+#define HERE "ob=/proc/self/exe\nfl=a.c\nfn=main\n"
+    check_jumps(HEAD HERE "0x10 1 1\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n0x1c 3 1\n",
+                "0: 18 -> 14 9\n0: -> 14 1\n");
+    /* of several lines, and named again after other events */
+    check_jumps(HEAD HERE "0x10 1 1\n0x14 2 3\n0x14 3 1\n0x18 2 4\njcnd=3/4 0x14 2\n* *\nevents: Ir Dr\n"
+                          "0x14 2 6 1\n0x18 2 6\njcnd=6/6 0x14 2\n* *\n",
+                "0: 18 -> 14 9\n0: -> 14 1\n");
+    /* between functions, and to what was not executed */
+    check_jumps(HEAD HERE "0x10 1 2\njump=2 0x30 9\n* *\nfn=other\n0x30 9 5\njump=1 0x99 9\n* *\n",
+                "0: 10 -> 30 2\n0: 30 -> 99 1\n0: -> 30 3\n");
+    /* of an object that is not here only lines are known */
+    check_jumps(HEAD "ob=heat\nfl=a.c\nfn=main\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n", "");
+    check_jumps(HEAD "part: 1\n" HERE "0x10 1 1\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n0x1c 3 1\n"
+                     "part: 2\n" HERE "0x10 1 2\n0x14 2 8\n0x18 2 8\njcnd=6/8 0x14 2\n* *\n0x1c 3 2\n"
+                     "part: 3\n" HERE "0x14 2 3\n0x18 2 3\njcnd=3/3 0x14 2\n* *\n",
+                "1: 18 -> 14 9\n1: -> 14 1\n2: 18 -> 14 6\n2: -> 14 2\n3: 18 -> 14 3\n");
 }
 
 /* ---- the door ------------------------------------------------------------------------------------------------ */
@@ -854,7 +841,7 @@ int main(void)
     test_gmon_wrong();
     test_gmon_calls();
     test_call_edges();
-    test_parts();
+    test_jumps();
     test_recognised();
     return tap_done();
 }

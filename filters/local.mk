@@ -48,4 +48,4 @@ EXTRA_DIST += \
 	tests/filters/likwid.example tests/filters/likwid.out tests/corpus/filter/likwid \
 	tests/filters/papi.example tests/filters/papi.out tests/corpus/filter/papi
 EXTRA_DIST += tests/bench/import.sh
-dist_check_SCRIPTS += tests/build/four-sources.sh tests/filters/tools.sh
+dist_check_SCRIPTS += tests/build/four-sources.sh tests/filters/tools.sh tests/filters/trip_counts.sh

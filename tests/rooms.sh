@@ -28,7 +28,7 @@ metrics/formula  support metrics/metrics.h
 metrics/config   support metrics/metrics.h metrics/formula quality
 metrics/model    support metrics/metrics.h metrics/formula
 metrics/ingest   support support/sort.h hpcprof filters metrics/metrics.h metrics/formula metrics/config metrics/model
-metrics/code     support hpcprof bloop quality metrics/metrics.h metrics/ingest
+metrics/code     support hpcprof bloop bloop/code filters quality metrics/metrics.h metrics/ingest
 metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code
 metrics/report   support metrics/metrics.h metrics/formula metrics/model
 metrics          support hpcprof bloop metrics/formula metrics/config metrics/model metrics/ingest metrics/code metrics/join metrics/report
