@@ -342,9 +342,8 @@ static const struct {
 static void check_segments(const void *bytes, size_t n, size_t count, bool x86, const char *name)
 {
     struct image image = {0};
-    char *path = put_file("segments", bytes, n);
     size_t wrong = 0;
-    image_read(&image, path);
+    image_read(&image, bytes, n);
     for (size_t k = 0; k < ARRAY_SIZE(loaded); k++)
         for (uint64_t at = 0; at < loaded[k].size; at += loaded[k].size - 1) {
             uint64_t address = 0, offset = 0;
@@ -358,8 +357,6 @@ static void check_segments(const void *bytes, size_t n, size_t count, bool x86, 
              image_offset_of(&image, 0x400140, &none) || image_offset_of(&image, 0x6ff, &none);
     CHECK_NAMED(wrong == 0 && image.x86 == x86, name);
     image_release(&image);
-    unlink(path);
-    mem_free(path);
 }
 
 static void test_segments(void)

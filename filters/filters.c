@@ -74,6 +74,13 @@ static bool is_regular(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+int filters_open(const char *path, struct filemap *map, struct err *err)
+{
+    if (!is_regular(path)) /* a name in somebody's file may be that of a pipe or a device */
+        return err_set(err, ERR_SYSTEM, "%s: is not there, or no regular file", path);
+    return filemap_open(map, path, err);
+}
+
 struct opened { /* a file's plain bytes */
     char *path;
     struct filemap map;
@@ -141,7 +148,7 @@ static int convert(const struct filter *f, struct opened *o, const struct filter
                    struct warnings *warnings, struct err *err)
 {
     static const struct filter_options none;
-    struct filter_input input = {o->map.bytes, o->map.len, o->path, options ? options : &none, &o->map};
+    struct filter_input input = {o->map.bytes, o->map.len, o->path, options ? options : &none, &o->map, filters_open};
     return f->convert(&input, into, warnings, err);
 }
 

@@ -27,13 +27,18 @@ struct filter_options {  /* what a file does not say of itself */
     unsigned skip;       /* lines at the beginning that are no rows */
 };
 
+typedef int filter_open(const char *path, struct filemap *, struct err *);
+
 struct filter_input {
     const void *bytes; /* unpacked */
     size_t len;
     const char *name;                     /* for messages; its last component for the measurement */
     const struct filter_options *options; /* never NULL */
     struct filemap *map;                  /* which the bytes are of: filemap_pass; NULL: of none */
+    filter_open *open;                    /* of further files that this one names; NULL: they are not there */
 };
+/* What `open` is where files are read: regular ones are opened. */
+filter_open filters_open;
 
 struct filter {
     const char *name, *description;

@@ -365,7 +365,8 @@ static void test_periods(void)
         "a 5/5 1.5: 10 cpu-clock:u: 40 f (/no/heat)\na 5/5 1.5: 10 cpu-clock:u: 40 f (/no/heat)\n"
         "a 5/5 1.5: 10 cycles: 40 f (/no/heat)\na 5/5 1.5: 21 cycles: 40 f (/no/heat)\n";
     static const struct filter_options none;
-    struct filter_input in = {.bytes = text, .len = strlen(text), .name = "dir/input", .options = &none};
+    struct filter_input in = {
+        .bytes = text, .len = strlen(text), .name = "dir/input", .options = &none, .open = filters_open};
     struct hpcprof *p = hpcprof_create();
     CHECK_INT(perf_script_convert(&in, p, NULL, NULL), 0);
     CHECK_INT(p->event_count, 2);
@@ -585,7 +586,7 @@ static void test_tables(void)
         mem_free(got);
     }
     static const struct filter_options units = {.columns = "CYC,procedure,NS,X", .units = "cycles,ns"};
-    struct filter_input in = {.bytes = "1 f 2 3\n", .len = 8, .name = "input", .options = &units};
+    struct filter_input in = {.bytes = "1 f 2 3\n", .len = 8, .name = "input", .options = &units, .open = filters_open};
     struct hpcprof *p = hpcprof_create();
     CHECK_INT(filter_named("table", NULL)->convert(&in, p, NULL, NULL), 0);
     CHECK_INT(p->event_count, 3);
@@ -728,7 +729,8 @@ static void test_gmon_calls(void)
         struct buf b = {0};
         put_gmon_head(&b);
         put_arc(&b, BLOCK, TO, 1);
-        struct filter_input in = {.bytes = b.bytes, .len = b.len, .name = "input", .options = &options};
+        struct filter_input in = {
+            .bytes = b.bytes, .len = b.len, .name = "input", .options = &options, .open = filters_open};
         struct hpcprof *p = hpcprof_create();
         CHECK_INT(filter_named("gprof", NULL)->convert(&in, p, NULL, NULL), 0);
         const struct table *t = table_list_find(&p->tables, "call_edges");
@@ -746,7 +748,8 @@ static void test_gmon_calls(void)
 static struct hpcprof *read_callgrind(const char *text)
 {
     static const struct filter_options none;
-    struct filter_input in = {.bytes = text, .len = strlen(text), .name = "input", .options = &none};
+    struct filter_input in = {
+        .bytes = text, .len = strlen(text), .name = "input", .options = &none, .open = filters_open};
     struct hpcprof *p = hpcprof_create();
     CHECK_INT(callgrind_convert(&in, p, NULL, NULL), 0);
     hpcprof_finish(p);

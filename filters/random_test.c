@@ -337,7 +337,8 @@ static void check_callgrind(unsigned files)
         struct spelling s;
         struct err err = {0};
         draw_callgrind(&s, i);
-        struct filter_input in = {.bytes = s.text.bytes, .len = s.text.len, .name = "input", .options = &none};
+        struct filter_input in = {
+            .bytes = s.text.bytes, .len = s.text.len, .name = "input", .options = &none, .open = filters_open};
         CHECK_INT(filter_named(s.cachegrind ? "cachegrind" : "callgrind", NULL)->convert(&in, p, NULL, &err), 0);
         if (getenv("SHOW"))
             printf("%s", s.text.bytes);
@@ -366,7 +367,8 @@ static void check_same_place(void)
     static const char text[] =
         "# callgrind format\npositions: instr line\nevents: Ir\nob=/proc/self/exe\nfl=a.c\nfn=f\n0x1000 5 3\n";
     static const struct filter_options none;
-    struct filter_input in = {.bytes = text, .len = strlen(text), .name = "input", .options = &none};
+    struct filter_input in = {
+        .bytes = text, .len = strlen(text), .name = "input", .options = &none, .open = filters_open};
     struct hpcprof *p = hpcprof_create();
     for (int i = 0; i < 3; i++) {
         CHECK_INT(callgrind_convert(&in, p, NULL, NULL), 0);
@@ -804,7 +806,7 @@ static void check_perf(void)
 {
     struct perf_drawn d = {.all = 0};
     struct hpcprof *p = hpcprof_create();
-    struct perf_run *r = perf_run_create(p, "input");
+    struct perf_run *r = perf_run_create(p, &(struct filter_input){.name = "input", .open = filters_open});
     struct warnings *w = warnings_create();
     struct err err = {0};
     for (unsigned i = 0; i < RECORDS; i++)
@@ -849,7 +851,7 @@ static void check_forked(void)
                  {"/no/a", "a f -:0 e 1 x1\n", 0x2010}, {"", "[unknown] f -:0 e 1 x1\n", 0x1010}};
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct hpcprof *p = hpcprof_create();
-        struct perf_run *r = perf_run_create(p, "input");
+        struct perf_run *r = perf_run_create(p, &(struct filter_input){.name = "input", .open = filters_open});
         struct warnings *w = warnings_create();
         struct strtab *strings = perf_run_strings(r);
         perf_run_map(r, 7, &(struct perf_mapping){0x2000, 0x2100, 0x10, strtab_add(strings, "[vdso]"), 0});
@@ -916,7 +918,8 @@ static void check_deep_stack(void)
         buf_printf(&text, "%sf%u", i ? ";" : "", i);
     buf_str(&text, " 7\n");
     struct hpcprof *p = hpcprof_create();
-    struct filter_input in = {.bytes = text.bytes, .len = text.len, .name = "input", .options = &none};
+    struct filter_input in = {
+        .bytes = text.bytes, .len = text.len, .name = "input", .options = &none, .open = filters_open};
     CHECK_INT(folded_convert(&in, p, NULL, &err), 0);
     hpcprof_finish(p);
     char *last = mem_printf("f%u", LIMIT_PATH_DEPTH - 1);

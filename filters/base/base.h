@@ -23,6 +23,8 @@ bool line_reader_next(struct line_reader *);
 bool line_reader_step(struct line_reader *);
 char *line_reader_copy(struct line_reader *);
 void line_reader_release(struct line_reader *);
+/* Opens a file that the input names, to be released. false: it is not there. */
+bool input_open(const struct filter_input *, const char *path, struct filemap *);
 /* Is this text, as far as its first kilobyte shows? */
 bool looks_like_text(const void *bytes, size_t len);
 const char *skip_blanks(const char *s);

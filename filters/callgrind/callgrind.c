@@ -336,6 +336,7 @@ static int finish(struct callgrind *c, const char *text, const char *end)
 static int convert(const struct filter_input *in, bool cachegrind, struct hpcprof *into, struct err *err)
 {
     struct callgrind c = {.into = into,
+                          .in = in,
                           .name = in->name,
                           .map = in->map,
                           .cachegrind = cachegrind,

@@ -2,8 +2,6 @@
 #include "filters/base/call_edges.h"
 #include "filters/callgrind/reader.h"
 
-#include <unistd.h>
-
 /* ---- whose cost it is -------------------------------------------------------------------------------------- */
 
 void callgrind_settle_thread(struct callgrind *c)
@@ -37,6 +35,15 @@ static const char *program_of(struct callgrind *c, char **owned)
     return **owned ? *owned : "[unknown]";
 }
 
+static bool is_here(const struct callgrind *c, const char *path)
+{
+    struct filemap map;
+    bool is = *path == '/' && input_open(c->in, path, &map);
+    if (is)
+        filemap_release(&map);
+    return is;
+}
+
 static const struct object *settle_object(struct callgrind *c, str_id name)
 {
     while (c->known_objects.count <= name)
@@ -46,7 +53,7 @@ static const struct object *settle_object(struct callgrind *c, str_id name)
     const char *path = strtab_get(c->into->strings, name);
     if (*path == '\0')
         path = c->cachegrind ? program_of(c, &owned) : "[unknown]";
-    *o = (struct object){hpcprof_add_module(c->into, path, ""), true, *path == '/' && access(path, R_OK) == 0};
+    *o = (struct object){hpcprof_add_module(c->into, path, ""), true, is_here(c, path)};
     mem_free(owned);
     return o;
 }

@@ -43,6 +43,7 @@ struct call_sum {
 
 struct callgrind {
     struct hpcprof *into;
+    const struct filter_input *in;
     const char *name;     /* of the input */
     struct filemap *map;  /* which it is of */
     const char *at, *end; /* what is left of the line */

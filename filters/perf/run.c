@@ -41,6 +41,7 @@ enum placed { PLACED, WITHOUT_MAPPING, WITHOUT_BINARY };
 
 struct perf_run {
     struct hpcprof *into;
+    const struct filter_input *in;
     const char *name;
     struct strtab *strings; /* own: paths, event names, thread names */
     struct VEC(struct process) processes;
@@ -66,11 +67,12 @@ struct perf_run {
     str_id host, machine, kernel, command; /* of into */
 };
 
-struct perf_run *perf_run_create(struct hpcprof *into, const char *name)
+struct perf_run *perf_run_create(struct hpcprof *into, const struct filter_input *in)
 {
     struct perf_run *r = mem_calloc(1, sizeof *r);
     r->into = into;
-    r->name = name;
+    r->in = in;
+    r->name = in->name;
     r->strings = strtab_create();
     r->last_process = r->last_thread = NONE;
     *vec_push(&r->found) = (struct found){0};
@@ -241,8 +243,11 @@ static bool linked_at(struct perf_run *r, str_id path, uint64_t offset, uint64_t
     while (r->binaries.count <= path)
         *vec_push(&r->binaries) = (struct binary){0};
     struct binary *b = &r->binaries.items[path];
-    if (!b->read)
-        image_read(&b->image, strtab_get(r->strings, path));
+    struct filemap map;
+    if (!b->read && input_open(r->in, strtab_get(r->strings, path), &map)) {
+        image_read(&b->image, map.bytes, map.len);
+        filemap_release(&map);
+    }
     b->read = true;
     return image_linked_at(&b->image, offset, address);
 }

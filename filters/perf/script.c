@@ -545,7 +545,7 @@ bool perf_script_sniff(const void *bytes, size_t len)
 
 int perf_script_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct reader r = {.run = perf_run_create(into, in->name), .lines = line_reader_make(in->bytes, in->len)};
+    struct reader r = {.run = perf_run_create(into, in), .lines = line_reader_make(in->bytes, in->len)};
     r.known = mem_calloc(KNOWN_FRAMES, sizeof *r.known);
     while (line_reader_step(&r.lines)) {
         take_line(&r);
