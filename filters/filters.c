@@ -52,10 +52,32 @@ const struct filter *filter_named(const char *name, struct err *err)
 
 /* ---- whose file is it? ------------------------------------------------------------------------ */
 
+/* Reports that look like data, and what can be read in their place. */
+static int refuse(const void *bytes, size_t len, const char *name, struct err *err)
+{
+    static const struct {
+        const char *begins, *is;
+    } reports[] = {
+        {"Flat profile:", "is gprof's report as text; give its gmon.out"},
+        {"\t\t     Call graph", "is gprof's report as text; give its gmon.out"},
+        {"__rec=", "is Caliper's own format; 'cali-query -q \"select * format json-split\"' writes what can be read"}};
+    const char *text = bytes;
+    while (len && (*text == '\n' || *text == '\r'))
+        text++, len--;
+    for (size_t i = 0; i < ARRAY_SIZE(reports); i++) {
+        size_t n = strlen(reports[i].begins);
+        if (len >= n && memcmp(text, reports[i].begins, n) == 0)
+            return err_set(err, ERR_FORMAT, "%s: %s", name, reports[i].is);
+    }
+    return 0;
+}
+
 /* 1: *found; 0: nobody's; -1: of two, and a person has to say. */
 static int recognise(const void *bytes, size_t len, const char *name, const struct filter **found, struct err *err)
 {
     *found = NULL;
+    if (refuse(bytes, len, name, err) < 0)
+        return -1;
     for (const struct filter *f = filter_table; f->name; f++) {
         if (!f->sniff(bytes, len))
             continue;

@@ -1,8 +1,16 @@
 /* Every rule of each format, a few lines of text for each: what becomes of it, as lines of text too. */
+#include "config.h"
+
 #include "filters/callgrind/callgrind.h"
 #include "filters/formats.h"
 #include "filters/perf/perf.h"
 #include "tests/fixtures/import_dump.h"
+
+#ifdef HAVE_IBERTY
+#define HEAT_STEP "heat::step(double)"
+#else
+#define HEAT_STEP "_ZN4heat4stepEd"
+#endif
 
 #include <elf.h>
 #include <unistd.h>
@@ -61,6 +69,8 @@ static const struct rule rules[] = {
     {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: a name's number is not '(N)', or too large"},
     {"no costs", CG, "input: holds no costs"},
 
+    {"callgrind: mangled names", CG "ob=heat\nfl=a.c\nfn=(1) _ZN4heat4stepEd\n5 1\nfn=(2) main\n7 2\nfn=(1)\n6 1\n",
+     "heat " HEAT_STEP " a.c:5 Ir 1\nheat " HEAT_STEP " a.c:6 Ir 1\nheat main a.c:7 Ir 2\n"},
     {"names of jumps share numbers",
      CG "ob=heat\nfl=(1) a.c\nfn=(1) main\njfi=(2) v.h\njfn=(2) f\njump=3 24\n22\nfl=(2)\nfn=(2)\n5 1\n",
      "heat f v.h:5 Ir 1\n"},
@@ -92,12 +102,28 @@ static const struct rule rules[] = {
 #define BY_FUNCTION(percent)                                                                                           \
     "! input: " percent "% of the samples are known by function only, because their mappings are not in it; use "      \
     "'perf script --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso'\n"
+#define NO_PERIODS                                                                                                     \
+    "! input: samples have no periods, so that they are counted, and ratios of events cannot be computed; "            \
+    "'perf script -F +period' writes them\n"
+#define LAST_LINE(number) "! input:" number ": the last line has no end; was it copied whole?\n"
 #define NOT_HERE(percent)                                                                                              \
     "! input: " percent "% of the samples are known by function only, because their binaries are not on this "         \
     "machine\n"
     {"the event and its period", PS, "a 5/5 1.5:  7 cycles:u:  40 f+0x2 (/no/heat)\n",
      "heat f -:0 cycles:u 7 x1\n" BY_FUNCTION("100.0")},
-    {"no period: one", PS, "a 5/5 1.5: cycles:  40 f (/no/heat)\n", "heat f -:0 cycles 1 x1\n" BY_FUNCTION("100.0")},
+    {"no period: samples", PS, "a 5/5 1.5: cycles:  40 f (/no/heat)\n",
+     "heat f -:0 samples of cycles 1 x1\n" NO_PERIODS BY_FUNCTION("100.0")},
+    {"a period for some", PS, "a 5/5 1.5: cycles:  40 f (/no/heat)\na 5/5 1.6: 900 cycles:  40 f (/no/heat)\n",
+     "heat f -:0 cycles 900 x1\nheat f -:0 samples of cycles 1 x1\n" NO_PERIODS BY_FUNCTION("100.0")},
+    {"bytes of instructions are no event", PS,
+     "i 100     1.000000:    2000000 cpu-clock: \n\t            117d outer+0x2d (/no/i)\n insn: f2 0f 59 c1\n\n",
+     "i outer -:0 cpu-clock 2000000 x1\n" BY_FUNCTION("100.0")},
+    {"no time, and no indentation", PS,
+     "main 100 cycles:\n1000 hot (/no/main)\n2000 main (/no/main)\n\n"
+     "main 100 cycles:\n1000 hot (/no/main)\n2000 main (/no/main)\n\n",
+     "main hot -:0 samples of cycles 2 x2 < main main -:0\n" NO_PERIODS BY_FUNCTION("100.0")},
+    {"mangled names", PS, "a 5/5 1.5: 7 cycles:  40 _ZN4heat4stepEd (/no/heat)\n",
+     "heat " HEAT_STEP " -:0 cycles 7 x1\n" BY_FUNCTION("100.0")},
     {"two events", PS, "a 5/5 1.5: 7 x: 40 f (/no/heat)\na 5/5 1.5: 9 y: 40 f (/no/heat)\n",
      "heat f -:0 x 7 x1\nheat f -:0 y 9 x1\n" BY_FUNCTION("100.0")},
     {"a name with blanks, a processor", PS, "my prog 1 5/5 [003] 1.5: 7 x: 40 f (/no/heat)\n",
@@ -162,9 +188,9 @@ static const struct rule rules[] = {
     {"fields left out: a period and an event", PS, "              ex     500000 cpu-clock:u:      5557e224715f f\n",
      "[unknown] f -:0 cpu-clock:u 500000 x1\n"},
     {"fields left out: an event alone", PS, "cpu-clock:u: \n\t    5557e224715f f (/no/heat)\n\n",
-     "heat f -:0 cpu-clock:u 1 x1\n" BY_FUNCTION("100.0")},
+     "heat f -:0 samples of cpu-clock:u 1 x1\n" NO_PERIODS BY_FUNCTION("100.0")},
     {"fields left out: a thread and an event", PS, "              ex 12445 cpu-clock:u:      5557e224715f f\n",
-     "[unknown] f -:0 cpu-clock:u 1 x1\n"},
+     "[unknown] f -:0 samples of cpu-clock:u 1 x1\n" NO_PERIODS},
     {"fields left out: chains of frames alone", PS,
      "\n\t    5557e224715f f (/no/heat)\n  ex.c:3\n\t    5557e224800f g (/no/heat)\n"
      "\n\n\t    5557e224715f f (/no/heat)\n\n",
@@ -180,17 +206,33 @@ static const struct rule rules[] = {
     {"a stack and its callers", FO, "a;b;c 7\n", "[unknown] c -:0 samples 7 < [unknown] b -:0 < [unknown] a -:0\n"},
     {"stacks add up", FO, "a;b 7\na;b 1\n", "[unknown] b -:0 samples 8 < [unknown] a -:0\n"},
     {"names with blanks", FO, "a b;c d 7\n", "[unknown] c d -:0 samples 7 < [unknown] a b -:0\n"},
+    {"comments, and lines that are no stacks", FO, "# of a tool\nmain;a 5\nmain;b 3\nnot a stack\n",
+     "[unknown] a -:0 samples 5 < [unknown] main -:0\n[unknown] b -:0 samples 3 < [unknown] main -:0\n"
+     "! input: 1 of 4 lines are no stacks, which end in a blank and a number; they are ignored\n"},
+    {"fractions", FO, "a;b 0.25\na;c 0.5\na;b 1.9\n",
+     "[unknown] b -:0 samples 215 < [unknown] a -:0\n[unknown] c -:0 samples 50 < [unknown] a -:0\n"},
+    {"fractions beside what leaves no room for them", FO, "a;b 0.25\na;c 1844674407370955161\n",
+     "[unknown] b -:0 samples 2 < [unknown] a -:0\n"
+     "[unknown] c -:0 samples 18446744073709551610 < [unknown] a -:0\n"},
+    {"mangled frames", FO, "main;_ZN4heat4stepEd 3\nmain;__gridmod_MOD_relax 5\n",
+     "[unknown] gridmod::relax -:0 samples 5 < [unknown] main -:0\n"
+     "[unknown] " HEAT_STEP " -:0 samples 3 < [unknown] main -:0\n"},
     {"the kernel's frames", FO, "a;b_[k] 7\n", "[kernel] b -:0 samples 7 < [unknown] a -:0\n"},
-    {"fractions are cut", FO, "a;b 7.9\n", "[unknown] b -:0 samples 7 < [unknown] a -:0\n"},
+    {"millionths at most", FO, "a;b 7.12345678\n", "[unknown] b -:0 samples 7123456 < [unknown] a -:0\n"},
     {"a number that is no count", FO, "a;b 7\na;b 18446744073709551616\n",
      "input:2: the number is more than 64 bits hold"},
-    {"a stack without a number", FO, "a;b\n", "input:1: a stack ends in a blank and a number"},
+    {"a stack without a number", FO, "a;b\n", "input: has no stacks; one ends in a blank and a number"},
 #define LC "lcov"
     {"lines of functions", LC, "TN:\nSF:a.c\nFN:3,f\nFN:9,g\nDA:2,1\nDA:3,2\nDA:8,4\nDA:9,8\nend_of_record\n",
      "[unknown] - a.c:2 executions 1\n[unknown] f a.c:3 executions 2\n[unknown] f a.c:8 executions 4\n"
      "[unknown] g a.c:9 executions 8\n"},
     {"functions after the lines, with their ends", LC, "SF:a.c\nDA:4,2\nFN:3,7,f\nend_of_record\n",
      "[unknown] f a.c:4 executions 2\n"},
+    {"lcov 2.2: functions by number", LC,
+     "TN:suite\nSF:a.c\nFNL:0,3,9\nFNA:0,5,step\nFNA:0,5,alias\nFNL:1,12,20\nFNA:1,0,unused\nFNF:2\nFNH:1\n"
+     "DA:4,5\nDA:5,500\nDA:13,2\nLF:3\nLH:2\nend_of_record\nSF:b.c\nFNA:0,1,f\nDA:4,1\nend_of_record\n",
+     "[unknown] - b.c:4 executions 1\n[unknown] step a.c:4 executions 5\n[unknown] step a.c:5 executions 500\n"
+     "[unknown] unused a.c:13 executions 2\n"},
     {"another file", LC, "SF:a.c\nFN:1,f\nDA:4,2\nend_of_record\nSF:b.c\nDA:4,3\nend_of_record\n",
      "[unknown] - b.c:4 executions 3\n[unknown] f a.c:4 executions 2\n"},
     {"checksums, and lines never executed", LC, "SF:a.c\nDA:4,2,xyz\nDA:5,0\nend_of_record\n",
@@ -292,7 +334,15 @@ static const struct rule rules[] = {
     {"lcov: cut short", "lcov", "TN:\nSF:/a/a.c\nFN:1,main\nDA:2,7\n",
      "input:4: ends without end_of_record; was it copied whole?"},
     {"perf script: cut in a line", "perf-script", "a 5/5 1.5:  7 cycles:u:  40 f+0x2 (/no/heat)\na 5/5 1.6:  7 cyc",
-     "input:2: the last line has no end; was it copied whole?"},
+     "heat f -:0 cycles:u 7 x1\n" LAST_LINE("2") BY_FUNCTION("100.0")},
+    {"perf script: cut in a frame", "perf-script", "a 5/5 1.5:  7 cycles:u:\n\t 40 f (/no/heat)\n\t 50 g (/no/he",
+     "heat f -:0 cycles:u 7 x1\n" LAST_LINE("3") BY_FUNCTION("100.0")},
+    {"perf script: cut before the first frame ends", "perf-script",
+     "a 5/5 1.5:  7 cycles:u:\n\t 40 f (/no/heat)\n\na 5/5 1.5:  9 cycles:u:\n\t 50 g (/no/he",
+     "heat f -:0 cycles:u 7 x1\n" LAST_LINE("5") BY_FUNCTION("100.0")},
+    {"perf script: the last line without its end", "perf-script",
+     "main 100 1.0: 250000 cycles: \n\t 1000 hot (/no/main)\n\t 2000 main (/no/main)",
+     "main hot -:0 cycles 250000 x1 < main main -:0\n" LAST_LINE("3") BY_FUNCTION("100.0")},
     {"callgrind: cut in the totals", "callgrind",
      "creator: callgrind-3.19.0\nevents: Ir\nob=heat\nfl=a.c\nfn=f\n12 755\ntotals: 75",
      "input:7: ends without the line of its totals; was it copied whole?"},

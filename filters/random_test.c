@@ -908,7 +908,7 @@ static void check_steps(void)
     }
 }
 
-/* Frames beyond as many as are taken are left out, the outermost ones being kept. */
+/* Of a stack that is too deep the outermost frames are left out; its leaf and its sum stay. */
 static void check_deep_stack(void)
 {
     struct buf text = {0};
@@ -920,9 +920,13 @@ static void check_deep_stack(void)
     struct hpcprof *p = hpcprof_create();
     struct filter_input in = {
         .bytes = text.bytes, .len = text.len, .name = "input", .options = &none, .open = filters_open};
-    CHECK_INT(folded_convert(&in, p, NULL, &err), 0);
+    struct warnings *warnings = warnings_create();
+    CHECK_INT(folded_convert(&in, p, warnings, &err), 0);
     hpcprof_finish(p);
-    char *last = mem_printf("f%u", LIMIT_PATH_DEPTH - 1);
+    CHECK_STR(warnings_get(warnings, 0), "input: 1 stacks have more than 1024 frames; the outermost ones are left out");
+    warnings_free(warnings);
+    CHECK_INT(p->counts[0].value, 7);
+    char *last = mem_printf("f%u", LIMIT_PATH_DEPTH + 4);
     CHECK_INT(p->context_count, LIMIT_PATH_DEPTH);
     CHECK_STR(strtab_get(p->strings, p->contexts[p->counts[0].context].procedure), last);
     mem_free(last);

@@ -19,7 +19,7 @@ quality          support machines machines/core.h bloop bloop/arch bloop/arch/fa
 mhsim            support support/demangle.h machines hpcprof
 phases           support support/table.h hpcprof
 phases/inside    phases/tables.h hpcprof/recorder/rec.h hpcprof/recorder/real.h
-filters/base     support support/table.h hpcprof filters/filters.h
+filters/base     support support/demangle.h support/table.h hpcprof filters/filters.h
 filters/perf     support hpcprof filters/filters.h filters/base filters/base/image.h filters/base/interner.h
 filters/callgrind support hpcprof filters/filters.h filters/base filters/base/call_edges.h filters/base/interner.h
 filters/hpctoolkit support hpcprof filters/filters.h filters/base filters/base/builder.h

@@ -29,6 +29,13 @@ bool input_open(const struct filter_input *, const char *path, struct filemap *)
 bool looks_like_text(const void *bytes, size_t len);
 const char *skip_blanks(const char *s);
 
+/* Names that linkers know (C++, Rust, modules of gfortran) in words, as those of binaries are; others stay. Zero-initialise. */
+struct names {
+    struct hashmap known; /* by string, its name in words */
+};
+const char *names_in_words(struct names *, struct strtab *, const char *name);
+void names_release(struct names *);
+
 /* 1: it is a gzip or zstd file (of any number of members), and *plain, to be released, what is in it; 0: it is not packed.
    More than LIMIT_IMPORT_BYTES, or a packing that is damaged, is an error. */
 int unpack(struct filemap *packed, const char *name, struct filemap *plain, struct err *);

@@ -220,6 +220,13 @@ static int read_jump(struct callgrind *c)
     return 0;
 }
 
+/* --demangle=no leaves names as the linker knows them. */
+static str_id function_name(struct callgrind *c, str_id name)
+{
+    const char *text = strtab_get(c->into->strings, name), *words = names_in_words(&c->names, c->into->strings, text);
+    return callgrind_known(c, words == text ? name : strtab_add(c->into->strings, words));
+}
+
 static int read_assignment(struct callgrind *c, const char *key, size_t n)
 {
     str_id name = 0;
@@ -235,7 +242,7 @@ static int read_assignment(struct callgrind *c, const char *key, size_t n)
         c->group_changed = true;
     } else if (IS("fn")) {
         status = callgrind_name(c, &c->functions, &name);
-        c->function = callgrind_known(c, name);
+        c->function = function_name(c, name);
         c->own_file = c->file;
         c->group_changed = true;
     } else if (IS("cob")) {
@@ -248,7 +255,7 @@ static int read_assignment(struct callgrind *c, const char *key, size_t n)
         c->called.has_file = true;
     } else if (IS("cfn")) {
         status = callgrind_name(c, &c->functions, &name);
-        c->called.function = callgrind_known(c, name);
+        c->called.function = function_name(c, name);
     } else if (IS("jfi") || IS("jfl"))
         status = callgrind_name(c, &c->files, &name);
     else if (IS("jfn"))
@@ -361,6 +368,7 @@ static int convert(const struct filter_input *in, bool cachegrind, struct hpcpro
     cost_positions_release(&c.positions);
     interner_release(&c.calls);
     jumps_release(&c.jumps);
+    names_release(&c.names);
     hashmap_release(&c.threads);
     return status;
 }

@@ -81,6 +81,7 @@ struct callgrind {
     bool first_file, distinct;     /* distinct: each row with an address is a context of its own */
     struct VEC(struct call_sum) call_sums;
     struct jumps jumps;
+    struct names names;
     bool again; /* the second reading: each part's jumps */
     struct err *err;
 };

@@ -53,6 +53,7 @@ struct perf_run {
     struct VEC(struct thread_seen) threads;
     struct hashmap thread_index; /* by pid and tid */
     struct hashmap names;        /* by tid */
+    struct names words;          /* of symbols */
     struct VEC(struct binary) binaries;
     struct chain_cache steps;
     struct VEC(struct found) found; /* row 0: nothing */
@@ -100,6 +101,7 @@ void perf_run_free(struct perf_run *r)
     hashmap_release(&r->event_index);
     hashmap_release(&r->thread_index);
     hashmap_release(&r->names);
+    names_release(&r->words);
     hashmap_release(&r->found_index);
     hashmap_release(&r->sum_index);
     strtab_free(r->strings);
@@ -308,7 +310,7 @@ static uint32_t resolve(struct perf_run *r, const struct chain_step *s, struct p
     c.by_line = true;
     const char *symbol = strtab_get(r->strings, f.symbol);
     if (strcmp(symbol, "[unknown]") != 0)
-        c.procedure = strtab_add(r->into->strings, symbol);
+        c.procedure = strtab_add(r->into->strings, names_in_words(&r->words, r->into->strings, symbol));
     c.file = strtab_add(r->into->strings, strtab_get(r->strings, f.file));
     c.line = f.line;
     return add_context(r, &c, path[0] != '/' ? PLACED : m ? WITHOUT_BINARY : WITHOUT_MAPPING);
@@ -521,6 +523,8 @@ static const char *unit_of(const char *event)
                  {"instructions", "instructions"},
                  {"page-faults", "faults"},
                  {"faults", "faults"}};
+    if (str_starts(event, "samples of "))
+        return "samples";
     for (size_t i = 0; i < ARRAY_SIZE(units); i++)
         if (str_starts(event, units[i].begins) && strchr(":", event[strlen(units[i].begins)]))
             return units[i].unit;
