@@ -32,7 +32,7 @@ mhsim/instrument mhsim/shared_layout.h mhsim/runtime mhsim/engine/mmap_store.h
 mhsim/collect    support support/demangle.h machines hpcprof mhsim mhsim/shared_layout.h
 mhsim/launch     support hpcprof mhsim mhsim/shared_layout.h mhsim/collect
 phases           support support/table.h hpcprof
-filters/base     support support/table.h hpcprof filters/filters.h
+filters/base     support support/demangle.h support/table.h hpcprof filters/filters.h
 filters/perf     support hpcprof filters/filters.h filters/base filters/base/image.h filters/base/interner.h
 filters/callgrind support hpcprof filters/filters.h filters/base filters/base/call_edges.h filters/base/interner.h
 filters/hpctoolkit support hpcprof filters/filters.h filters/base filters/base/builder.h
@@ -41,7 +41,7 @@ metrics/formula  support metrics/metrics.h
 metrics/config   support metrics/metrics.h metrics/formula quality
 metrics/model    support metrics/metrics.h metrics/formula
 metrics/ingest   support support/sort.h hpcprof filters metrics/metrics.h metrics/formula metrics/config metrics/model
-metrics/code     support hpcprof bloop quality metrics/metrics.h metrics/ingest
+metrics/code     support hpcprof bloop bloop/code filters quality metrics/metrics.h metrics/ingest
 metrics/align    support metrics/metrics.h metrics/ingest
 metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code metrics/align
 metrics/report   support metrics/metrics.h metrics/formula metrics/model

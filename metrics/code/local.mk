@@ -1,5 +1,5 @@
 metrics_libmetrics_a_SOURCES += \
-	%D%/code.h %D%/compilers.c %D%/functions.c %D%/ideal_cycles.c %D%/instructions.c %D%/loops.c %D%/structure.c
+	%D%/code.h %D%/compilers.c %D%/functions.c %D%/ideal_cycles.c %D%/instructions.c %D%/loops.c %D%/structure.c %D%/trip_counts.c
 
 check_PROGRAMS += %D%/compilers_test %D%/loops_test %D%/functions_test
 TESTS += %D%/compilers_test %D%/loops_test %D%/functions_test
@@ -15,3 +15,8 @@ TESTS += %D%/compilers_test %D%/loops_test %D%/functions_test
 %C%_functions_test_CPPFLAGS = $(AM_CPPFLAGS) -Dbloop_open=fake_open -Dbloop_close=fake_close -Dbloop_build_id=fake_build_id \
 	-Dbloop_scopes_at=fake_scopes_at -Dstructures_add_kept=fake_add_kept
 %C%_functions_test_LDADD = $(ROOM_LDADD)
+check_PROGRAMS += %D%/trip_counts_test
+TESTS += %D%/trip_counts_test
+%C%_trip_counts_test_SOURCES = %D%/trip_counts_test.c %D%/trip_counts.c tests/chance.h tests/tap.h
+%C%_trip_counts_test_CPPFLAGS = $(AM_CPPFLAGS) -Dcode_open=fake_open -Dbloop_code_at=fake_code_at -Dbloop_close=fake_close
+%C%_trip_counts_test_LDADD = $(ROOM_LDADD)

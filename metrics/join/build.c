@@ -19,8 +19,10 @@ static int measurement_read(const struct config *config, const struct config_run
         hpcprof_free(*result);
         *result = NULL;
     }
-    if (status == 0)
+    if (status == 0) {
+        trip_counts_add(*result, config);
         ideal_cycles_add(*result, config, warnings);
+    }
     if (status < 0 && *run->where)
         err_in(err, "%s: run '%s'", run->where, run->name);
     return status;

@@ -65,13 +65,13 @@ process    hpcprof/recorder/process   hpcprof/recorder/process/environment_test 
 filters    filters           filters/filters_test filters/files_test filters/random_test filters/contents_test tests/filters/filters.sh
 filters-base filters/base    filters/filters_test filters/files_test filters/random_test filters/contents_test tests/filters/filters.sh
 perf       filters/perf      filters/perf/data_test filters/random_test filters/filters_test filters/files_test filters/contents_test tests/filters/filters.sh
-callgrind  filters/callgrind filters/callgrind/cost_positions_test filters/random_test filters/filters_test filters/contents_test tests/filters/filters.sh
+callgrind  filters/callgrind filters/callgrind/cost_positions_test filters/callgrind/jumps_test filters/random_test filters/filters_test filters/contents_test tests/filters/filters.sh
 hpctoolkit filters/hpctoolkit filters/hpctoolkit/hpctoolkit_test filters/filters_test filters/contents_test tests/filters/filters.sh
 formula    metrics/formula   metrics/formula/expr_test metrics/formula/blocks_test metrics/config/config_test metrics/ingest/columns_test metrics/report/print_test tests/run-golden.sh
 config     metrics/config    metrics/config/config_test metrics/ingest/columns_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh
 model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test htmlgen/read/read_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
 ingest     metrics/ingest    metrics/ingest/columns_test metrics/ingest/ingest_test metrics/ingest/modules_test metrics/code/loops_test metrics/join/experiment_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
-sampled    metrics/code      metrics/code/loops_test metrics/code/functions_test metrics/code/compilers_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh
+sampled    metrics/code      metrics/code/trip_counts_test tests/filters/trip_counts.sh metrics/code/loops_test metrics/code/functions_test metrics/code/compilers_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh
 align      metrics/align     metrics/align/line_diff_test metrics/join/experiment_test metrics/report/print_test tests/compare/compare.sh
 join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
 report     metrics/report    metrics/report/print_test tests/run-golden.sh tests/print/schema.sh
