@@ -225,9 +225,9 @@ static bool twice(const struct plan *p, const char *name)
 
 static int parse_events(const struct hpcprof_record_options *o, struct plan *p, struct warnings *w, struct err *err)
 {
-    const char *const fallback[] = {o->events && o->events[0] ? NULL : events_default(w), NULL};
-    const char *const *names = fallback[0] ? fallback : o->events;
     bool papi = o->multiplex || (o->sampler && strcmp(o->sampler, "papi") == 0);
+    const char *const fallback[] = {o->events && o->events[0] ? NULL : events_default(papi, w), NULL};
+    const char *const *names = fallback[0] ? fallback : o->events;
     size_t most = o->repeat ? ARRAY_SIZE(p->events) : RECORD_EVENTS_MAX;
     for (; *names; names++) {
         struct record_event *e = &p->events[p->event_count];
@@ -408,6 +408,8 @@ static void put_event(struct buf *b, const struct record_event *e)
     buf_printf(b, ";%llu;%llu;%u;%u;%llu;%llu;%llu;%u", (unsigned long long)e->period, (unsigned long long)e->frequency,
                e->kind, e->type, (unsigned long long)e->config, (unsigned long long)e->config1,
                (unsigned long long)e->config2, e->flags);
+    if (e->papi_name[0])
+        buf_printf(b, ";%s", e->papi_name);
 }
 
 static void put_orders(struct buf *b, const struct hpcprof_record_options *o, const struct plan *p, size_t group,
