@@ -469,7 +469,7 @@ static int papi_event(const char *name, bool papi, struct record_event *e, struc
         return -1;
     if (PAPI_event_name_to_code(name, &code) != PAPI_OK || PAPI_get_event_info(code, &info) != PAPI_OK)
         return unknown_event(name, err);
-    const char *native = native_name(code, &info);
+    const char *native = is_preset(code) ? native_name(code, &info) : name;
     if (is_preset(code) && info.count == 0)
         return err_set(err, ERR_UNSUPPORTED,
                        "%s cannot be sampled: this machine has no counter for it (a virtual machine without PMU?); "
@@ -743,21 +743,52 @@ static int ring_events_fit(const struct record_event *events, size_t n)
 }
 
 #ifdef HAVE_PAPI
+/* In turn, as they are flagged by --multiplex. */
+static bool multiplexed(int set, const struct record_event *e)
+{
+    static bool up;
+    if (!(e->flags & HPCPROF_ESTIMATED))
+        return true;
+    up = up || PAPI_multiplex_init() == PAPI_OK;
+    return up && PAPI_assign_eventset_component(set, 0) == PAPI_OK && PAPI_set_multiplex(set) == PAPI_OK;
+}
+
+/* Arms them as the recorder does: PAPI counts more events than it samples. Gives how many are armed. */
+static size_t arm(int set, const struct record_event *events, size_t n)
+{
+    int code;
+    size_t armed = 0;
+    while (armed < n && PAPI_event_name_to_code(record_papi_name(&events[armed]), &code) == PAPI_OK &&
+           PAPI_add_event(set, code) == PAPI_OK &&
+           PAPI_overflow(set, code, (int)events[armed].period, 0, ignore_overflow) == PAPI_OK)
+        armed++;
+    return armed;
+}
+
+static void disarm(int set, const struct record_event *events, size_t armed)
+{
+    int code;
+    for (size_t i = 0; i < armed; i++)
+        if (PAPI_event_name_to_code(record_papi_name(&events[i]), &code) == PAPI_OK)
+            PAPI_overflow(set, code, 0, 0, ignore_overflow);
+}
+
 static int papi_events_fit(const struct record_event *events, size_t n)
 {
-    int set = PAPI_NULL, fits = 1, code;
-    if (start_papi(NULL) < 0 || PAPI_create_eventset(&set) != PAPI_OK)
-        return 1;
-    for (size_t i = 0; i < n && fits; i++)
+    struct record_event of_papi[RECORD_EVENTS_MAX];
+    long long values[RECORD_EVENTS_MAX];
+    int set = PAPI_NULL, fits;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
         if (events[i].kind == RECORD_PAPI)
-            fits = PAPI_event_name_to_code(record_papi_name(&events[i]), &code) == PAPI_OK &&
-                   PAPI_add_event(set, code) == PAPI_OK;
-    if (fits && PAPI_num_events(set) > 0) {
-        long long values[RECORD_EVENTS_MAX];
-        fits = PAPI_start(set) == PAPI_OK;
-        if (fits)
-            PAPI_stop(set, values);
-    }
+            of_papi[count++] = events[i];
+    if (count == 0 || start_papi(NULL) < 0 || PAPI_create_eventset(&set) != PAPI_OK)
+        return 1;
+    size_t armed = multiplexed(set, &of_papi[0]) ? arm(set, of_papi, count) : 0;
+    fits = armed == count && PAPI_start(set) == PAPI_OK;
+    if (fits)
+        PAPI_stop(set, values);
+    disarm(set, of_papi, armed);
     PAPI_cleanup_eventset(set);
     PAPI_destroy_eventset(&set);
     return fits;
@@ -773,10 +804,7 @@ static int papi_events_fit(const struct record_event *events, size_t n)
 
 int events_fit(const struct record_event *events, size_t n)
 {
-    bool papi = false;
-    for (size_t i = 0; i < n; i++)
-        papi |= events[i].kind == RECORD_PAPI;
-    return ring_events_fit(events, n) && (!papi || papi_events_fit(events, n));
+    return ring_events_fit(events, n) && papi_events_fit(events, n);
 }
 
 /* ---- the list -----------------------------------------------------------------------------------------------------

@@ -134,7 +134,8 @@ static const struct {
 } components[] = {{0, 0}, {1, 2}, {0, -1}, {0, 4}};
 
 static int sets_open, in_set, started, armed, threshold, start_status;
-static int start_answer = 1; /* 1: the version asked for, 2: another, or this status */
+static int most_armed = 99, in_turn; /* so many overflow at once; the set is multiplexed */
+static int start_answer = 1;         /* 1: the version asked for, 2: another, or this status */
 static int create_status, starts;
 
 static int find_code(int code)
@@ -217,7 +218,7 @@ int PAPI_create_eventset(int *set)
     if (create_status != PAPI_OK)
         return create_status;
     *set = 1;
-    in_set = 0;
+    in_set = in_turn = 0;
     sets_open++;
     return PAPI_OK;
 }
@@ -225,7 +226,7 @@ int PAPI_create_eventset(int *set)
 int PAPI_add_event(int set, int code)
 {
     int i = find_code(code), status = set == 1 && i >= 0 ? papis[i].add : PAPI_ENOEVNT;
-    if (status == PAPI_OK && in_set >= room)
+    if (status == PAPI_OK && in_set >= room && !in_turn)
         status = PAPI_ECNFLCT;
     in_set += status == PAPI_OK;
     start_status = i >= 0 ? papis[i].start : PAPI_OK;
@@ -238,6 +239,8 @@ int PAPI_overflow(int set, int code, int period, int flags, PAPI_overflow_handle
     int status = set == 1 && i >= 0 && flags == 0 && handler ? papis[i].overflow : PAPI_EINVAL;
     if (period)
         threshold = period;
+    if (period && armed >= most_armed)
+        return PAPI_ECNFLCT;
     if (status == PAPI_OK)
         armed += period ? 1 : -1;
     return status;
@@ -260,10 +263,20 @@ int PAPI_stop(int set, long long *values)
     return PAPI_OK;
 }
 
-int PAPI_num_events(int set)
+int PAPI_multiplex_init(void)
 {
-    (void)set;
-    return in_set;
+    return PAPI_OK;
+}
+
+int PAPI_assign_eventset_component(int set, int component)
+{
+    return set == 1 && component == 0 && in_set == 0 ? PAPI_OK : PAPI_EINVAL;
+}
+
+int PAPI_set_multiplex(int set)
+{
+    in_turn = set == 1;
+    return PAPI_OK;
 }
 
 int PAPI_cleanup_eventset(int set)
@@ -587,7 +600,7 @@ static const struct {
 static bool fails_as_wanted(size_t i)
 {
     static const char *const texts[] = {"nat:one", "nat:two", "cycles"};
-    const struct record_event e = {.name = "nat:two", .kind = RECORD_PAPI};
+    const struct record_event e = {.name = "nat:two", .kind = RECORD_PAPI, .period = 1000};
     bool started_once = true;
     int wrong = 0;
     room = 4;
@@ -808,6 +821,7 @@ static void test_fit(void)
         for (size_t k = 0; k < n; k++) {
             char kind = cases[i].events[k];
             snprintf(events[k].name, sizeof events[k].name, "nat:one");
+            events[k].period = 1000;
             events[k].kind = kind == 'p' ? RECORD_PAPI : kind == 't' ? RECORD_REALTIME : RECORD_PERF;
             events[k].type = kind == 's' ? PERF_TYPE_SOFTWARE : PERF_TYPE_RAW;
         }
@@ -818,13 +832,24 @@ static void test_fit(void)
         CHECK_INT(leader_seen, 0);
     }
 #ifdef HAVE_PAPI
-    struct record_event e = {.name = "nat:one", .kind = RECORD_PAPI};
+    struct record_event e = {.name = "nat:one", .kind = RECORD_PAPI, .period = 1000};
     room = 1;
     refuses = EBUSY; /* what is added does not start */
     CHECK_INT(events_fit(&e, 1), 0);
     refuses = 0;
     snprintf(e.name, sizeof e.name, "nat:none");
     CHECK_INT(events_fit(&e, 1), 0);
+    /* in turn there is room for any number, but not all of them overflow */
+    struct record_event three[3] = {{.name = "nat:one", .kind = RECORD_PAPI, .flags = HPCPROF_ESTIMATED, .period = 5},
+                                    {.name = "nat:two", .kind = RECORD_PAPI, .flags = HPCPROF_ESTIMATED, .period = 5},
+                                    {.name = "cycles", .kind = RECORD_PAPI, .flags = HPCPROF_ESTIMATED, .period = 5}};
+    snprintf(three[2].papi_name, sizeof three[2].papi_name, "nat:CYCLES");
+    CHECK_INT(events_fit(three, 3), 1);
+    most_armed = 2;
+    CHECK_INT(events_fit(three, 3), 0);
+    CHECK_INT(events_fit(three, 2), 1);
+    most_armed = 99;
+
     CHECK_INT(sets_open, 0);
     CHECK_INT(started, 0);
 #endif

@@ -243,16 +243,17 @@ static int parse_events(const struct hpcprof_record_options *o, struct plan *p, 
     return 0;
 }
 
-static int say_which_fit(const struct plan *p, size_t first, size_t n, struct err *err)
+static int say_which_fit(const struct plan *p, size_t first, size_t n, bool multiplex, struct err *err)
 {
     struct buf fit = {0};
     for (size_t i = first; i < first + n; i++)
         buf_printf(&fit, "%s%s", i > first ? ", " : "", p->events[i].name);
     err_set(err, ERR_UNSUPPORTED,
-            "these events cannot be counted at the same time: %s fit together, %s does not fit with them; --repeat "
+            "these events cannot be %s: %s fit together, %s does not fit with them; --repeat "
             "runs the program once "
-            "for each group, --multiplex lets them share the counters and estimates",
-            fit.bytes, p->events[first + n].name);
+            "for each group%s",
+            multiplex ? "sampled in one run, even in turn" : "counted at the same time", fit.bytes,
+            p->events[first + n].name, multiplex ? "" : ", --multiplex lets them share the counters and estimates");
     buf_release(&fit);
     return -1;
 }
@@ -264,10 +265,10 @@ static int make_groups(const struct hpcprof_record_options *o, struct plan *p, s
     while (first < p->event_count) {
         size_t n = 1;
         while (first + n < p->event_count && n < RECORD_EVENTS_MAX && (o->counters == 0 || n < o->counters) &&
-               (o->multiplex || events_fit(p->events + first, n + 1)))
+               events_fit(p->events + first, n + 1))
             n++;
         if (first + n < p->event_count && !o->repeat)
-            return say_which_fit(p, first, n, err);
+            return say_which_fit(p, first, n, o->multiplex, err);
         first += n;
         p->group_end[p->group_count++] = first;
     }
