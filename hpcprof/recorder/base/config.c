@@ -49,7 +49,8 @@ static void read_event(struct config *c, const char *s)
     s = skip_separator(number_into(s, &e->config));
     s = skip_separator(number_into(s, &e->config1));
     s = skip_separator(number_into(s, &e->config2));
-    number_into(s, &flags);
+    s = skip_separator(number_into(s, &flags));
+    value_into(s, e->papi_name, sizeof e->papi_name);
     e->kind = (uint32_t)kind;
     e->type = (uint32_t)type;
     e->flags = (uint32_t)flags;
