@@ -150,6 +150,13 @@ struct bloop_variables VEC(struct bloop_variable);
 void bloop_variables(struct bloop_binary *, struct bloop_variables *, struct warnings *);
 void bloop_variables_release(struct bloop_variables *);
 
+/* Names of single addresses: "radix.c:33 in sort"; where the binary has no line, the procedure, or the module and the
+   address. The name is lent by the symbolizer. */
+struct bloop_symbolizer;
+struct bloop_symbolizer *bloop_symbolizer_create(void);
+const char *bloop_symbolize(struct bloop_symbolizer *, const char *module, uint64_t address);
+void bloop_symbolizer_free(struct bloop_symbolizer *);
+
 /* Whole-binary structure kept in a folder, keyed by build id and version of hpcview. */
 /* The entry of a binary, or NULL where it has no build id; caller frees. */
 char *bloop_cache_path(const struct bloop_binary *, const char *folder, const char *version);

@@ -1,7 +1,7 @@
 # The library is one; each room below adds its files to it, in the order in which they may know each other.
 noinst_LIBRARIES += %D%/libbloop.a
 bloop_libbloop_a_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
-bloop_libbloop_a_SOURCES = %D%/bloop.h %D%/bloop.c %D%/cache.c
+bloop_libbloop_a_SOURCES = %D%/bloop.h %D%/bloop.c %D%/cache.c %D%/symbolizer.c
 
 include bloop/arch/local.mk
 include bloop/image/local.mk

@@ -1,28 +1,26 @@
 /* hpcview build: measurements, or what a configuration names, become a database. */
+#include "driver/build.h"
 #include "driver/findings.h"
-#include "driver/wanted.h"
+#include "driver/overrides.h"
 #include "htmlgen/htmlgen.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
-static struct {
-    const char *out;
-    bool single_file, no_sources, no_instructions, anonymize;
-} opt;
-
 const struct option_row build_rows[] = {
-    {"output", 'o', OPT_STRING, &opt.out, "DB", "the database; made whole, or not at all (hpcview-NAME.db)"},
-    {"single-file", 0, OPT_FLAG, &opt.single_file, NULL, "one .html file instead of a folder"},
-    {"no-sources", 0, OPT_FLAG, &opt.no_sources, NULL, "leave the text of the sources out"},
-    {"no-instructions", 0, OPT_FLAG, &opt.no_instructions, NULL, "leave the machine code of what was sampled out"},
-    {"anonymize", 0, OPT_FLAG, &opt.anonymize, NULL, "leave hosts, users, folders and arguments out"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"output", 'o', OPT_STRING, offsetof(struct build_options, out), "DB",
+     "the database; made whole, or not at all (hpcview-NAME.db)"},
+    {"single-file", 0, OPT_FLAG, offsetof(struct build_options, single_file), NULL,
+     "one .html file instead of a folder"},
+    {"no-sources", 0, OPT_FLAG, offsetof(struct build_options, no_sources), NULL, "leave the text of the sources out"},
+    {"no-instructions", 0, OPT_FLAG, offsetof(struct build_options, no_instructions), NULL,
+     "leave the machine code of what was sampled out"},
+    {"anonymize", 0, OPT_FLAG, offsetof(struct build_options, anonymize), NULL,
+     "leave hosts, users, folders and arguments out"},
+    {0},
 };
-static const struct option_row *const tables[] = {build_rows, wanted_rows, NULL};
-
 /* "out/heat.measurements" gives hpcview-heat.db, "heat.xml" too. */
-char *build_database_name(const char *operand)
+char *build_database_name(const struct build_options *o, const char *operand)
 {
     static const char *const endings[] = {".measurements", ".hpcprof", ".xml", ".txt", ".db", ".html"};
     size_t n = strlen(operand);
@@ -34,20 +32,20 @@ char *build_database_name(const char *operand)
         if (str_ends(name, endings[i]) && strlen(name) > strlen(endings[i]))
             name[strlen(name) - strlen(endings[i])] = '\0';
     const char *bare = str_starts(name, "hpcview-") ? name + strlen("hpcview-") : name;
-    char *database = mem_printf(opt.single_file ? "hpcview-%s.html" : "hpcview-%s.db", *bare ? bare : "out");
+    char *database = mem_printf(o->single_file ? "hpcview-%s.html" : "hpcview-%s.db", *bare ? bare : "out");
     mem_free(name);
     return database;
 }
 
-int build_database(struct session *s, struct config *config, const char *path)
+int build_database(struct session *s, const struct build_options *o, struct config *config, const char *path)
 {
-    struct htmlgen_options options = {.single_file = opt.single_file, .no_sources = opt.no_sources};
+    struct htmlgen_options options = {.single_file = o->single_file, .no_sources = o->no_sources};
     struct properties *properties = findings_properties_unasked(s);
     struct experiment *e = NULL;
     if (properties)
         config_want_statistics(config, properties_statistics(properties));
     config_set_thread_values(config, true);
-    if (!opt.no_instructions)
+    if (!o->no_instructions)
         config_list_instructions(config);
     int status = experiment_build(config, &s->progress, &e, s->warnings, &s->err);
     if (!driver_ranks_speak()) { /* the first one writes it */
@@ -55,9 +53,9 @@ int build_database(struct session *s, struct config *config, const char *path)
         properties_free(properties);
         return status;
     }
-    if (status == 0 && !opt.no_sources)
+    if (status == 0 && !o->no_sources)
         experiment_warn_sources(e, s->warnings);
-    if (status == 0 && opt.anonymize)
+    if (status == 0 && o->anonymize)
         experiment_anonymize(e);
     if (status == 0)
         status = findings_add(s, properties, e);
@@ -68,19 +66,9 @@ int build_database(struct session *s, struct config *config, const char *path)
     if (status == 0 && !s->quiet) {
         session_print_warnings(s);
         fprintf(stderr, "hpcview: open %s%s in a browser, or: hpcview open %s\n", path,
-                opt.single_file ? "" : "/index.html", path);
+                o->single_file ? "" : "/index.html", path);
     }
     return status;
-}
-
-const char *build_output(void)
-{
-    return opt.out;
-}
-
-bool build_single_file(void)
-{
-    return opt.single_file;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -99,20 +87,26 @@ static int check_not_replaced(const char *database, int argc, char **argv, struc
     return 0;
 }
 
+static struct {
+    struct build_options build;
+    struct overrides overrides;
+} opt;
+static const struct option_table tables[] = {{build_rows, &opt.build}, {override_rows, &opt.overrides}, {0}};
+
 static int run(struct session *s, int argc, char **argv)
 {
     struct config *config;
     const struct ranks *ranks = driver_ranks_begin();
     if (!driver_ranks_speak())
         s->progress.report = NULL;
-    if (wanted_config(s, "build", argc, argv, &config) < 0)
+    if (overrides_config(s, &opt.overrides, "build", argc, argv, &config) < 0)
         return -1;
     config_set_ranks(config, ranks);
     config_add_all_blocks(config);
-    char *database = opt.out ? mem_strdup(opt.out) : build_database_name(argv[0]);
+    char *database = opt.build.out ? mem_strdup(opt.build.out) : build_database_name(&opt.build, argv[0]);
     int status = check_not_replaced(database, argc, argv, &s->err);
     if (status == 0)
-        status = build_database(s, config, database);
+        status = build_database(s, &opt.build, config, database);
     mem_free(database);
     config_free(config);
     return status;

@@ -1,14 +1,17 @@
 /* hpcview diagnose: what is wrong, where, how badly, how sure. */
 #include "config.h"
 
+#include "campaign/campaign.h"
 #include "driver/findings.h"
-#include "driver/live.h"
-#include "driver/wanted.h"
+#include "driver/overrides.h"
+#include "driver/record.h"
+#include "htmlgen/htmlgen.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static struct {
+static struct settings {
+    struct overrides overrides;
     struct string_list properties;
     const char *strategy, *threshold, *format, *out, *fail_if, *keep, *region, *database;
     unsigned experiments;
@@ -16,26 +19,34 @@ static struct {
 } opt;
 
 static const struct option_row rows[] = {
-    {"properties", 'p', OPT_LIST, &opt.properties, "DIR", "property files (*.asl) of this folder too"},
-    {"strategy", 0, OPT_STRING, &opt.strategy, "NAME",
+    {"properties", 'p', OPT_LIST, offsetof(struct settings, properties), "DIR",
+     "property files (*.asl) of this folder too"},
+    {"strategy", 0, OPT_STRING, offsetof(struct settings, strategy), "NAME",
      "whole, location-first, property-first, loop-aware or functions (whole)"},
-    {"threshold", 0, OPT_STRING, &opt.threshold, "PERCENT", "what costs less of the run is no finding (1)"},
-    {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv, json, sarif, periscope or graph (text)"},
-    {"output", 'o', OPT_STRING, &opt.out, "FILE", "where it goes (standard output)"},
-    {"database", 0, OPT_STRING, &opt.database, "DB",
+    {"threshold", 0, OPT_STRING, offsetof(struct settings, threshold), "PERCENT",
+     "what costs less of the run is no finding (1)"},
+    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT",
+     "text, csv, json, sarif, periscope or graph (text)"},
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where it goes (standard output)"},
+    {"database", 0, OPT_STRING, offsetof(struct settings, database), "DB",
      "a database of the findings and the search, or an .html file (with a program: DIR.db of --keep's DIR)"},
-    {"fail-if", 0, OPT_STRING, &opt.fail_if, "PERCENT", "exit status 3 where a finding costs that much or more"},
-    {"experiments", 0, OPT_COUNT, &opt.experiments, "N",
+    {"fail-if", 0, OPT_STRING, offsetof(struct settings, fail_if), "PERCENT",
+     "exit status 3 where a finding costs that much or more"},
+    {"experiments", 0, OPT_COUNT, offsetof(struct settings, experiments), "N",
      "at most so many rounds of a search, or runs of a program (6)"},
-    {"seconds", 0, OPT_SECONDS, &opt.seconds, "N", "with a program: no run is begun after so long"},
-    {"region", 0, OPT_STRING, &opt.region, "NAME[@N]",
+    {"seconds", 0, OPT_SECONDS, offsetof(struct settings, seconds), "N",
+     "with a program: no run is begun after so long"},
+    {"region", 0, OPT_STRING, offsetof(struct settings, region), "NAME[@N]",
      "with a program: measure only in this region of it; @N: the N-th time it is entered"},
-    {"delay", 0, OPT_SECONDS, &opt.delay, "SECONDS", "with a program: measure from that long after its start"},
-    {"duration", 0, OPT_SECONDS, &opt.duration, "SECONDS", "with a program: measure for that long only"},
-    {"keep", 0, OPT_STRING, &opt.keep, "DIR", "with a program: where the measurements go (NAME.experiments)"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"delay", 0, OPT_SECONDS, offsetof(struct settings, delay), "SECONDS",
+     "with a program: measure from that long after its start"},
+    {"duration", 0, OPT_SECONDS, offsetof(struct settings, duration), "SECONDS",
+     "with a program: measure for that long only"},
+    {"keep", 0, OPT_STRING, offsetof(struct settings, keep), "DIR",
+     "with a program: where the measurements go (NAME.experiments)"},
+    {0},
 };
-static const struct option_row *const tables[] = {rows, wanted_rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {override_rows, &opt.overrides}, {0}};
 
 enum { STATUS_GATE = 3 };
 
@@ -52,8 +63,8 @@ static int make_experiment(struct session *s, const struct properties *p, int ar
 {
     struct config *config;
     if (argc == 1 && experiment_is_database(argv[0]))
-        return wanted_database(s, argv[0], false, e);
-    if (wanted_config(s, "diagnose", argc, argv, &config) < 0)
+        return driver_read_database(s, argv[0], false, e);
+    if (overrides_config(s, &opt.overrides, "diagnose", argc, argv, &config) < 0)
         return -1;
     config_want_statistics(config, properties_statistics(p));
     config_set_thread_values(config, opt.database);
@@ -96,26 +107,53 @@ static int stored(const struct diagnose_options *options, int argc, char **argv,
     return diagnosis_stored(e, opt.threshold ? options->threshold : (double)NAN, d);
 }
 
+static int configure(void *ctx, struct config *config, struct err *err)
+{
+    return overrides_apply(ctx, "diagnose", config, err);
+}
+
 /* After "--" stands a program. */
 static int look_at_program(struct session *s, const struct properties *p, struct diagnose_options *options, char **argv,
                            struct experiment **e, struct diagnosis **d, char **failed)
 {
-    char *keep = opt.keep ? mem_strdup(opt.keep) : live_folder(argv[0]);
+    struct campaign_user user = {.report = driver_report, .warnings = s->warnings, .progress = &s->progress};
+    char *region;
+    unsigned region_time;
+    if (record_region(opt.region, &region, &region_time, &s->err) < 0)
+        return -1;
+    char *recorder = driver_library_path("libhpcview-record.so"),
+         *barrier_recorder = driver_library_path("libhpcview-record-phases.so"),
+         *simulator = driver_library_path("libhpcview-simulate-qemu.so"),
+         *heap = driver_library_path("libhpcview-simulate-heap.so");
+    char *keep = opt.keep ? mem_strdup(opt.keep) : campaign_folder(argv[0]);
     char *database = opt.database ? mem_strdup(opt.database) : mem_printf("%s.db", keep);
     options->one_program = true;
-    struct live_options live = {.keep = keep,
-                                .experiments = opt.experiments,
-                                .seconds = opt.seconds,
-                                .region = opt.region,
-                                .delay = opt.delay,
-                                .duration = opt.duration,
-                                .diagnose = *options};
-    live.diagnose.experiments = 0;
-    int status = live_diagnose(s, p, &live, argv, e, d, failed);
+    struct campaign_experiments experiments = {.keep = keep,
+                                               .experiments = opt.experiments,
+                                               .seconds = opt.seconds,
+                                               .region = region,
+                                               .region_time = region_time,
+                                               .delay = opt.delay,
+                                               .duration = opt.duration,
+                                               .diagnose = *options,
+                                               .recorder = recorder,
+                                               .barrier_recorder = barrier_recorder,
+                                               .simulator = simulator,
+                                               .heap = heap,
+                                               .warn = record_warn,
+                                               .configure = configure,
+                                               .ctx = &opt.overrides};
+    experiments.diagnose.experiments = 0;
+    int status = campaign_diagnose(&user, p, &experiments, argv, e, d, failed, &s->err);
     if (status == 0)
         status = findings_database(s, *e, *d, database);
     mem_free(database);
     mem_free(keep);
+    mem_free(heap);
+    mem_free(simulator);
+    mem_free(barrier_recorder);
+    mem_free(recorder);
+    mem_free(region);
     return status;
 }
 

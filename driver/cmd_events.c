@@ -5,11 +5,14 @@
 
 #include <stdio.h>
 
-static bool all, blocks;
+static struct settings {
+    bool all, blocks;
+} opt;
 
 static const struct option_row rows[] = {
-    {"metrics", 0, OPT_FLAG, &blocks, NULL, "the metric blocks, and which events each would be measured by here"},
-    {"all", 'a', OPT_FLAG, &all, NULL, "also what does not work here, and why"},
+    {"metrics", 0, OPT_FLAG, offsetof(struct settings, blocks), NULL,
+     "the metric blocks, and which events each would be measured by here"},
+    {"all", 'a', OPT_FLAG, offsetof(struct settings, all), NULL, "also what does not work here, and why"},
     {0},
 };
 
@@ -77,22 +80,22 @@ static int list_blocks(struct err *err)
 static int run(struct session *s, int argc, char **argv)
 {
     struct listing l = {0};
-    if (blocks && argc)
+    if (opt.blocks && argc)
         return err_set(&s->err, ERR_USAGE, "events: --metrics lists all metric blocks; it takes no pattern");
-    if (blocks)
+    if (opt.blocks)
         return list_blocks(&s->err);
     if (argc > 1)
         return err_set(&s->err, ERR_USAGE, "events: one pattern at most, not '%s' and '%s'", argv[0], argv[1]);
-    if (hpcprof_list_events(all, argv[0], show, &l, &s->err) < 0)
+    if (hpcprof_list_events(opt.all, argv[0], show, &l, &s->err) < 0)
         return -1;
     if (l.shown == 0)
         return err_set(&s->err, ERR_UNSUPPORTED, "no event%s%s%s works here%s", argv[0] ? " that matches '" : "",
                        argv[0] ? argv[0] : "", argv[0] ? "'" : "",
-                       all ? "" : "; --all lists the others too, with the reason");
+                       opt.all ? "" : "; --all lists the others too, with the reason");
     return 0;
 }
 
-static const struct option_row *const tables[] = {rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {0}};
 
 const struct command command_events = {
     .name = "events",

@@ -1,35 +1,38 @@
 /* hpcview export: measurements, or a finished database, in another tool's format. */
 #include "config.h"
 
-#include "driver/wanted.h"
+#include "driver/overrides.h"
 #include "export/export.h"
+#include "htmlgen/htmlgen.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-static struct {
+static struct settings {
+    struct overrides overrides;
     const char *out, *tree;
     struct string_list values;
     bool fold, no_loops;
 } opt;
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, &opt.out, "FILE", "where it goes (standard output)"},
-    {"value", 'v', OPT_LIST, &opt.values, "METRIC",
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where it goes (standard output)"},
+    {"value", 'v', OPT_LIST, offsetof(struct settings, values), "METRIC",
      "this metric, and no others that are not named so (all that are shown)"},
-    {"fold-recursion", 0, OPT_FLAG, &opt.fold, NULL, "no procedure stands twice on a call path"},
-    {"no-loops", 0, OPT_FLAG, &opt.no_loops, NULL, "stacks without loops: procedures and inlined calls alone"},
-    {"tree", 0, OPT_STRING, &opt.tree, "NAME", "scopes, or calls where call paths were recorded"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"fold-recursion", 0, OPT_FLAG, offsetof(struct settings, fold), NULL, "no procedure stands twice on a call path"},
+    {"no-loops", 0, OPT_FLAG, offsetof(struct settings, no_loops), NULL,
+     "stacks without loops: procedures and inlined calls alone"},
+    {"tree", 0, OPT_STRING, offsetof(struct settings, tree), "NAME", "scopes, or calls where call paths were recorded"},
+    {0},
 };
-static const struct option_row *const tables[] = {rows, wanted_rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {override_rows, &opt.overrides}, {0}};
 
 static int make_experiment(struct session *s, int argc, char **argv, struct experiment **e)
 {
     struct config *config;
-    if (argc == 1 && !wanted_columns() && experiment_is_database(argv[0]))
-        return wanted_database(s, argv[0], opt.fold, e);
-    if (wanted_config(s, "export", argc, argv, &config) < 0)
+    if (argc == 1 && !overrides_add_columns(&opt.overrides) && experiment_is_database(argv[0]))
+        return driver_read_database(s, argv[0], opt.fold, e);
+    if (overrides_config(s, &opt.overrides, "export", argc, argv, &config) < 0)
         return -1;
     config_add_all_blocks(config); /* as in a database of it */
     config_set_fold_recursion(config, opt.fold);

@@ -5,22 +5,25 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static struct {
+static struct settings {
     const char *out, *program, *columns, *units, *separator;
     unsigned skip;
 } opt;
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, &opt.out, "FILE", "the measurement (the first FILE's name with .hpcprof)"},
-    {"program", 'p', OPT_STRING, &opt.program, "FILE", "the program it is of, where the format does not say"},
-    {"columns", 'c', OPT_STRING, &opt.columns, "LIST",
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE",
+     "the measurement (the first FILE's name with .hpcprof)"},
+    {"program", 'p', OPT_STRING, offsetof(struct settings, program), "FILE",
+     "the program it is of, where the format does not say"},
+    {"columns", 'c', OPT_STRING, offsetof(struct settings, columns), "LIST",
      "of a table: file, line, procedure, module, thread, - or a metric"},
-    {"separator", 's', OPT_STRING, &opt.separator, "CHAR", "of a table: between columns, 'tab' too (blanks)"},
-    {"skip", 'k', OPT_COUNT, &opt.skip, "N", "of a table: lines before the first row"},
-    {"units", 'u', OPT_STRING, &opt.units, "LIST", "of a table: units of its metrics, in order"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"separator", 's', OPT_STRING, offsetof(struct settings, separator), "CHAR",
+     "of a table: between columns, 'tab' too (blanks)"},
+    {"skip", 'k', OPT_COUNT, offsetof(struct settings, skip), "N", "of a table: lines before the first row"},
+    {"units", 'u', OPT_STRING, offsetof(struct settings, units), "LIST", "of a table: units of its metrics, in order"},
+    {0},
 };
-static const struct option_row *const tables[] = {rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {0}};
 
 /* The first operand is a format where it is the name of one, and no file. Returns how many operands that took. */
 static int read_format(struct session *s, int argc, char **argv, const struct filter **filter)

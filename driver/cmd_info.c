@@ -8,11 +8,14 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static bool show_blocks, show_threads;
+static struct settings {
+    bool blocks, threads;
+} opt;
 
 static const struct option_row rows[] = {
-    {"blocks", 'b', OPT_FLAG, &show_blocks, NULL, "every block of the file, with its place and length"},
-    {"threads", 't', OPT_FLAG, &show_threads, NULL, "every thread"},
+    {"blocks", 'b', OPT_FLAG, offsetof(struct settings, blocks), NULL,
+     "every block of the file, with its place and length"},
+    {"threads", 't', OPT_FLAG, offsetof(struct settings, threads), NULL, "every thread"},
     {0},
 };
 
@@ -27,7 +30,7 @@ struct blocks {
 static void count_block(void *ctx, const struct hpcprof_block *b)
 {
     struct blocks *blocks = ctx;
-    if (show_blocks)
+    if (opt.blocks)
         printf("  block  %10llu %10llu  %s%s%s\n", (unsigned long long)b->offset, (unsigned long long)b->length,
                b->type, b->why_not ? ": " : "", b->why_not ? b->why_not : "");
     if (!b->why_not) {
@@ -246,7 +249,7 @@ static void show_all(const struct hpcprof *p)
         show_process(p, i);
     show_events(p);
     size_t count = 0, total = 0;
-    for (uint32_t i = 0; show_threads && i < p->thread_count; i++)
+    for (uint32_t i = 0; opt.threads && i < p->thread_count; i++)
         show_thread(p, i, &count, &total);
     show_regions(p);
     printf("modules %zu, contexts %zu, counts %zu\n", p->module_count, p->context_count,
@@ -274,7 +277,7 @@ static int show_one(struct session *s, const char *path, bool *sound)
 {
     struct stat st;
     struct hpcprof *p;
-    struct hpcprof_reading how = {.summed = !show_threads, .progress = &s->progress};
+    struct hpcprof_reading how = {.summed = !opt.threads, .progress = &s->progress};
     if (stat(path, &st) < 0)
         return err_errno(&s->err, path, "reading the measurement");
     int status = S_ISDIR(st.st_mode) ? show_directory(path, sound, &s->err) : show_file(path, sound, &s->err);
@@ -296,7 +299,7 @@ static int run(struct session *s, int argc, char **argv)
     return sound ? 0 : 1;
 }
 
-static const struct option_row *const tables[] = {rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {0}};
 
 const struct command command_info = {
     .name = "info",

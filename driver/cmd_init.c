@@ -1,20 +1,21 @@
 /* hpcview init: a commented configuration for measurements, to be changed by hand. */
-#include "driver/wanted.h"
+#include "driver/overrides.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-static struct {
+static struct settings {
     const char *out;
     bool force;
 } opt;
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, &opt.out, "FILE", "the configuration (hpcview.xml); - is standard output"},
-    {"force", 0, OPT_FLAG, &opt.force, NULL, "replace a file that is there"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE",
+     "the configuration (hpcview.xml); - is standard output"},
+    {"force", 0, OPT_FLAG, offsetof(struct settings, force), NULL, "replace a file that is there"},
+    {0},
 };
-static const struct option_row *const tables[] = {rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {0}};
 
 static int run(struct session *s, int argc, char **argv)
 {
@@ -29,7 +30,7 @@ static int run(struct session *s, int argc, char **argv)
     for (int i = 0; i < argc; i++)
         config_add_measurement(config, argv[i]);
     if (status == 0)
-        status = wanted_options(s, "init", config);
+        status = overrides_apply(&(struct overrides){0}, "init", config, &s->err);
     if (status == 0)
         status = outfile_create(path, &out, &s->err);
     if (status == 0 && (status = config_write_start(config, path, &s->progress, out, s->warnings, &s->err)) < 0)

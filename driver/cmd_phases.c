@@ -1,6 +1,6 @@
 /* hpcview phases: barriers and phases of a measurement, also while it is being made: who waits now, and for whom. */
+#include "bloop/bloop.h"
 #include "driver/driver.h"
-#include "driver/lines.h"
 #include "phases/phases.h"
 
 #include <stdio.h>
@@ -8,19 +8,22 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct {
+static struct settings {
     bool follow;
     unsigned times;
     double every;
 } opt;
 
 static const struct option_row rows[] = {
-    {"follow", 'f', OPT_FLAG, &opt.follow, NULL, "go on until the program has ended, and tell what has changed"},
-    {"every", 0, OPT_SECONDS, &opt.every, "SECONDS", "with --follow, look so often (1)"},
-    {"times", 'n', OPT_COUNT, &opt.times, "N", "with --follow, look N times at most"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"follow", 'f', OPT_FLAG, offsetof(struct settings, follow), NULL,
+     "go on until the program has ended, and tell what has changed"},
+    {"every", 0, OPT_SECONDS, offsetof(struct settings, every), "SECONDS", "with --follow, look so often (1)"},
+    {"times", 'n', OPT_COUNT, offsetof(struct settings, times), "N", "with --follow, look N times at most"},
+    {0},
 };
-static const struct option_row *const tables[] = {rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {0}};
+
+static struct bloop_symbolizer *symbolizer;
 
 /* ---- words ------------------------------------------------------------------------------------------------------ */
 
@@ -36,7 +39,7 @@ static const char *place_of(const struct hpcprof *p, uint32_t context)
     if (context >= p->context_count)
         return "an unknown place";
     const struct hpcprof_context *c = &p->contexts[context];
-    return lines_of(strtab_get(p->strings, p->modules[c->module].path), c->address);
+    return bloop_symbolize(symbolizer, strtab_get(p->strings, p->modules[c->module].path), c->address);
 }
 
 /* "radix.c:33 in sort (pthread_barrier_wait)" */
@@ -197,6 +200,7 @@ static int run(struct session *s, int argc, char **argv)
     int status = 0;
     if (argc != 1)
         return err_set(&s->err, ERR_USAGE, "phases: one measurement is wanted; 'hpcview phases --help' shows how");
+    symbolizer = bloop_symbolizer_create();
     for (unsigned i = 1; running && status == 0; i++) {
         status = look(s, argv[0], &running);
         if (!opt.follow || (opt.times && i >= opt.times))
@@ -206,7 +210,7 @@ static int run(struct session *s, int argc, char **argv)
             putchar('\n');
         }
     }
-    lines_release();
+    bloop_symbolizer_free(symbolizer);
     return status;
 }
 

@@ -1,10 +1,12 @@
 /* hpcview print: measurements as a table, without a database. */
-#include "driver/wanted.h"
+#include "driver/overrides.h"
+#include "htmlgen/htmlgen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct {
+static struct settings {
+    struct overrides overrides;
     struct string_list by;
     const char *format, *sort, *out, *table, *scope, *threshold, *gate, *scaling, *of;
     unsigned top;
@@ -12,29 +14,35 @@ static struct {
 } opt;
 
 static const struct option_row rows[] = {
-    {"by", 'b', OPT_LIST, &opt.by, "LEVEL",
+    {"by", 'b', OPT_LIST, offsetof(struct settings, by), "LEVEL",
      "program, module, file, procedure, loop, line, function, instruction, path, caller, calls, barrier, phase, "
      "reference, "
      "array or evictor (procedure)"},
-    {"of", 0, OPT_STRING, &opt.of, "PLACE", "with --by caller or calls: procedures by this pattern, or FILE:LINE"},
-    {"fold-recursion", 0, OPT_FLAG, &opt.fold, NULL, "no procedure stands twice on a call path"},
-    {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
-    {"top", 'n', OPT_COUNT, &opt.top, "N", "only the first N rows"},
-    {"sort", 's', OPT_STRING, &opt.sort, "METRIC",
+    {"of", 0, OPT_STRING, offsetof(struct settings, of), "PLACE",
+     "with --by caller or calls: procedures by this pattern, or FILE:LINE"},
+    {"fold-recursion", 0, OPT_FLAG, offsetof(struct settings, fold), NULL, "no procedure stands twice on a call path"},
+    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT", "text, csv or json (text)"},
+    {"top", 'n', OPT_COUNT, offsetof(struct settings, top), "N", "only the first N rows"},
+    {"sort", 's', OPT_STRING, offsetof(struct settings, sort), "METRIC",
      "largest first by this metric (--table: column); 'METRIC (E)' by its exclusive part"},
-    {"per-thread", 't', OPT_FLAG, &opt.per_thread, NULL, "one more column for every thread"},
-    {"tree", 0, OPT_FLAG, &opt.tree, NULL, "the scope tree as indented text with bars"},
-    {"scope", 0, OPT_STRING, &opt.scope, "GLOB", "only what is in modules, files and procedures so named"},
-    {"threshold", 0, OPT_STRING, &opt.threshold, "PERCENT", "only rows with at least this part of the whole (tree: 1)"},
-    {"diff", 'd', OPT_FLAG, &opt.diff, NULL, "compare two measurements, the base first: they are runs BASE and NEW"},
-    {"scaling", 0, OPT_STRING, &opt.scaling, "KIND",
+    {"per-thread", 't', OPT_FLAG, offsetof(struct settings, per_thread), NULL, "one more column for every thread"},
+    {"tree", 0, OPT_FLAG, offsetof(struct settings, tree), NULL, "the scope tree as indented text with bars"},
+    {"scope", 0, OPT_STRING, offsetof(struct settings, scope), "GLOB",
+     "only what is in modules, files and procedures so named"},
+    {"threshold", 0, OPT_STRING, offsetof(struct settings, threshold), "PERCENT",
+     "only rows with at least this part of the whole (tree: 1)"},
+    {"diff", 'd', OPT_FLAG, offsetof(struct settings, diff), NULL,
+     "compare two measurements, the base first: they are runs BASE and NEW"},
+    {"scaling", 0, OPT_STRING, offsetof(struct settings, scaling), "KIND",
      "with --diff, what is lost against perfect scaling: strong or weak"},
-    {"fail-if", 0, OPT_STRING, &opt.gate, "FORMULA", "exit status 3 where it is true of the whole program"},
-    {"table", 0, OPT_STRING, &opt.table, "NAME", "a table that was measured beside the counts, in place of these"},
-    {"output", 'o', OPT_STRING, &opt.out, "FILE", "where the table goes (standard output)"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"fail-if", 0, OPT_STRING, offsetof(struct settings, gate), "FORMULA",
+     "exit status 3 where it is true of the whole program"},
+    {"table", 0, OPT_STRING, offsetof(struct settings, table), "NAME",
+     "a table that was measured beside the counts, in place of these"},
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where the table goes (standard output)"},
+    {0},
 };
-static const struct option_row *const tables[] = {rows, wanted_rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {override_rows, &opt.overrides}, {0}};
 
 static int parse_format(enum print_format *format, struct err *err)
 {
@@ -214,7 +222,7 @@ static int check_options(const struct shown_list *shown, struct print_options *o
    it, it is a run like any other. */
 static bool is_as_it_is(int argc, char **argv)
 {
-    return argc == 1 && !opt.per_thread && !opt.diff && !opt.gate && !wanted_columns() &&
+    return argc == 1 && !opt.per_thread && !opt.diff && !opt.gate && !overrides_add_columns(&opt.overrides) &&
            experiment_is_database(argv[0]);
 }
 
@@ -223,8 +231,8 @@ static int make_experiment(struct session *s, const struct shown_list *shown, in
 {
     struct config *config;
     if (is_as_it_is(argc, argv))
-        return wanted_database(s, argv[0], opt.fold, e);
-    int status = wanted_config(s, "print", argc, argv, &config);
+        return driver_read_database(s, argv[0], opt.fold, e);
+    int status = overrides_config(s, &opt.overrides, "print", argc, argv, &config);
     if (status == 0 && (is_shown(shown, PRINT_INSTRUCTION) || (opt.table && str_starts(opt.table, "instruction"))))
         config_list_instructions(config);
     if (status == 0)

@@ -6,24 +6,25 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static struct {
+static struct settings {
     const char *out, *format, *function, *source, *machine;
     struct string_list debug_dirs;
     bool without_llvm;
 } opt;
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, &opt.out, "FILE", "where the result goes (standard output)"},
-    {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "text, csv or json (text)"},
-    {"function", 0, OPT_STRING, &opt.function, "GLOB", "only procedures whose name matches"},
-    {"source", 0, OPT_STRING, &opt.source, "GLOB", "only procedures from matching source files"},
-    {"machine", 'm', OPT_STRING, &opt.machine, "FILE|NAME",
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where the result goes (standard output)"},
+    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT", "text, csv or json (text)"},
+    {"function", 0, OPT_STRING, offsetof(struct settings, function), "GLOB", "only procedures whose name matches"},
+    {"source", 0, OPT_STRING, offsetof(struct settings, source), "GLOB", "only procedures from matching source files"},
+    {"machine", 'm', OPT_STRING, offsetof(struct settings, machine), "FILE|NAME",
      "the core whose cycles are counted (default: this machine's)"},
-    {"debug-dir", 0, OPT_LIST, &opt.debug_dirs, "DIR", "look for separate debug files here too"},
-    {"no-llvm-mca", 0, OPT_FLAG, &opt.without_llvm, NULL, "without llvm-mca's estimates beside the bounds"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"debug-dir", 0, OPT_LIST, offsetof(struct settings, debug_dirs), "DIR", "look for separate debug files here too"},
+    {"no-llvm-mca", 0, OPT_FLAG, offsetof(struct settings, without_llvm), NULL,
+     "without llvm-mca's estimates beside the bounds"},
+    {0},
 };
-static const struct option_row *const tables[] = {rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {0}};
 
 static int parse_format(enum quality_format *format, struct err *err)
 {
@@ -36,11 +37,11 @@ static int parse_format(enum quality_format *format, struct err *err)
     return err_set(err, ERR_USAGE, "quality: unknown format '%s'; available: text, csv, json", opt.format);
 }
 
-static int get_machine(bool aarch64, struct quality_machine **machine, struct err *err)
+static int get_machine(bool aarch64, struct machine_core **machine, struct err *err)
 {
     char *dir = driver_machines_dir();
-    int status = opt.machine ? quality_machine_read(opt.machine, dir, machine, err)
-                             : quality_machine_here(dir, "/proc/cpuinfo", aarch64, machine, err);
+    int status = opt.machine ? machine_core_read(opt.machine, dir, machine, err)
+                             : machine_core_here(dir, "/proc/cpuinfo", aarch64, machine, err);
     mem_free(dir);
     return status;
 }
@@ -81,7 +82,7 @@ const struct quality_tools *driver_llvm_tools(void)
 static int analyze(struct session *s, struct bloop_binary *binary, struct quality_report **report)
 {
     struct scope_tree *tree = NULL;
-    struct quality_machine *machine = NULL;
+    struct machine_core *machine = NULL;
     int status = get_machine(bloop_is_aarch64(binary), &machine, &s->err);
     if (status == 0)
         status = bloop_scopes_all(binary, &tree, s->warnings, &s->err);
@@ -91,7 +92,7 @@ static int analyze(struct session *s, struct bloop_binary *binary, struct qualit
             &(struct quality_options){.machine = machine, .tools = opt.without_llvm ? NULL : driver_llvm_tools()},
             report, s->warnings, &s->err);
     scope_tree_free(tree);
-    quality_machine_free(machine);
+    machine_core_free(machine);
     return status;
 }
 

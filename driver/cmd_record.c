@@ -1,9 +1,9 @@
 /* hpcview record: run a program and leave its measurement in a directory. */
 #include "config.h"
-#include "driver/lines.h"
-#include "driver/record_options.h"
-#include "driver/told.h"
+#include "bloop/bloop.h"
+#include "driver/record.h"
 #include "metrics/metrics.h"
+#include "phases/phases.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -12,97 +12,62 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct {
-    struct string_list events, environment, blocks, watch;
-    const char *watch_file;
-    unsigned warn;
-    const char *sampler, *only, *region;
-    bool call_paths, no_call_paths, phases, multiplex, repeat, no_children;
-    double delay, duration;
-} opt = {.warn = 1000};
-
-const struct option_row record_option_rows[] = {
-    {"event", 'e', OPT_LIST, &opt.events, "EVENT[@PERIOD|@fN]",
+const struct option_row record_rows[] = {
+    {"event", 'e', OPT_LIST, offsetof(struct record_options, events), "EVENT[@PERIOD|@fN]",
      "sample this event (several: give it again); @fN: N samples a second; @BLOCK: what a metric block wants"},
-    {"sampler", 0, OPT_STRING, &opt.sampler, "papi|ring",
+    {"sampler", 0, OPT_STRING, offsetof(struct record_options, sampler), "papi|ring",
      "by PAPI's signals or the kernel's ring buffer (default: ring where it works)"},
-    {"call-paths", 0, OPT_FLAG, &opt.call_paths, NULL,
+    {"call-paths", 0, OPT_FLAG, offsetof(struct record_options, call_paths), NULL,
      "with each sample, who called whom: so it is without asking, unless a configuration says no"},
-    {"no-call-paths", 0, OPT_FLAG, &opt.no_call_paths, NULL, "leave that out"},
-    {"phases", 0, OPT_FLAG, &opt.phases, NULL, "barriers and waits: who waits where, how long, and for whom"},
-    {"watch", 0, OPT_LIST, &opt.watch, "NAME|FILE:LINE|all",
+    {"no-call-paths", 0, OPT_FLAG, offsetof(struct record_options, no_call_paths), NULL, "leave that out"},
+    {"phases", 0, OPT_FLAG, offsetof(struct record_options, phases), NULL,
+     "barriers and waits: who waits where, how long, and for whom"},
+    {"watch", 0, OPT_LIST, offsetof(struct record_options, watch), "NAME|FILE:LINE|all",
      "with --phases, a line for each episode of this barrier while the program runs"},
-    {"warn", 0, OPT_COUNT, &opt.warn, "MS", "with --phases, warn of barrier times so long (1000); 0: never"},
-    {"watch-file", 0, OPT_STRING, &opt.watch_file, "FILE", "where these lines go (standard error)"},
-    {"multiplex", 0, OPT_FLAG, &opt.multiplex, NULL,
+    {"warn", 0, OPT_COUNT, offsetof(struct record_options, warn), "MS",
+     "with --phases, warn of barrier times so long (1000); 0: never"},
+    {"watch-file", 0, OPT_STRING, offsetof(struct record_options, watch_file), "FILE",
+     "where these lines go (standard error)"},
+    {"multiplex", 0, OPT_FLAG, offsetof(struct record_options, multiplex), NULL,
      "more events than counters: share them in turn; results are estimates"},
-    {"repeat", 0, OPT_FLAG, &opt.repeat, NULL, "more events than counters: run the program once for each group"},
-    {"delay", 0, OPT_SECONDS, &opt.delay, "SECONDS", "begin to measure that long after the start"},
-    {"duration", 0, OPT_SECONDS, &opt.duration, "SECONDS", "measure for that long only"},
-    {"region", 0, OPT_STRING, &opt.region, "NAME[@N]",
+    {"repeat", 0, OPT_FLAG, offsetof(struct record_options, repeat), NULL,
+     "more events than counters: run the program once for each group"},
+    {"delay", 0, OPT_SECONDS, offsetof(struct record_options, delay), "SECONDS",
+     "begin to measure that long after the start"},
+    {"duration", 0, OPT_SECONDS, offsetof(struct record_options, duration), "SECONDS", "measure for that long only"},
+    {"region", 0, OPT_STRING, offsetof(struct record_options, region), "NAME[@N]",
      "measure only in this region of the program (hpcview.h); @N: the N-th time it is entered"},
-    {"no-children", 0, OPT_FLAG, &opt.no_children, NULL, "the program alone, not the processes it starts"},
-    {"only", 0, OPT_STRING, &opt.only, "GLOB", "only processes whose program's name matches"},
-    {"env", 0, OPT_LIST, &opt.environment, "NAME", "note this environment variable in the measurement"},
+    {"no-children", 0, OPT_FLAG, offsetof(struct record_options, no_children), NULL,
+     "the program alone, not the processes it starts"},
+    {"only", 0, OPT_STRING, offsetof(struct record_options, only), "GLOB",
+     "only processes whose program's name matches"},
+    {"env", 0, OPT_LIST, offsetof(struct record_options, environment), "NAME",
+     "note this environment variable in the measurement"},
     {0},
 };
 
-static const char *out_dir;
+static struct settings {
+    struct record_options record;
+    struct string_list blocks;
+    const char *out;
+} opt = {.record = RECORD_DEFAULTS};
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, &out_dir, "DIR", "the measurement directory (default: NAME.measurements)"},
-    {"metrics", 0, OPT_LIST, &opt.blocks, "BLOCK",
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "DIR",
+     "the measurement directory (default: NAME.measurements)"},
+    {"metrics", 0, OPT_LIST, offsetof(struct settings, blocks), "BLOCK",
      "sample what this metric block wants: cpi, cache, ... ('hpcview events --metrics' lists them)"},
     {0},
 };
 
-/* Of the folder above the command's, what is called `name`; NULL: there is nothing to be read. */
-static char *beside_command(const char *name)
-{
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(exe, '/');
-    char *beside = slash ? mem_printf("%.*s/../%s", (int)(slash - exe), exe, name) : NULL;
-    if (beside && access(beside, R_OK) == 0)
-        return beside;
-    mem_free(beside);
-    return NULL;
-}
-
-char *driver_library_path(const char *name)
-{
-    char *built = mem_printf(".libs/%s", name), *path = beside_command(built);
-    mem_free(built);
-    return path ? path : mem_printf("%s/%s", PKGLIBDIR, name);
-}
-
-char *driver_machines_dir(void)
-{
-    const char *named = getenv("HPCVIEW_MACHINES");
-    return named && *named ? mem_strdup(named) : driver_share_path("machines");
-}
-
-char *driver_share_path(const char *name)
-{
-    const char *named = getenv("HPCVIEW_SHARE");
-    if (named && *named)
-        return path_join(named, name);
-    char *built = mem_printf("share/%s", name), *tree = beside_command("config.status");
-    char *path = tree ? beside_command(built) : NULL;
-    mem_free(tree);
-    mem_free(built);
-    return path ? path : mem_printf("%s/%s", PKGDATADIR, name);
-}
-
-static char *recorder_path(void)
+static char *recorder_path(const struct record_options *o)
 {
     const char *named = getenv("HPCVIEW_RECORDER");
     return named && *named ? mem_strdup(named)
-                           : driver_library_path(opt.phases ? "libhpcview-record-phases.so" : "libhpcview-record.so");
+                           : driver_library_path(o->phases ? "libhpcview-record-phases.so" : "libhpcview-record.so");
 }
 
-static void say(const char *sentence)
+void record_warn(const char *sentence)
 {
     fprintf(stderr, "hpcview: warning: %s\n", sentence);
 }
@@ -150,46 +115,49 @@ static int add_block_events(struct asked *a, const char *block, struct err *err)
     return blocks_events(a->blocks, block, (const char *const *)a->usable.items, add_event, a, err);
 }
 
-static int ask(struct asked *a, const struct record_wish *wish, struct err *err)
+static int ask_event(struct asked *a, const char *event, struct err *err)
 {
-    const struct string_list *events = wish->events ? wish->events : &opt.events, *blocks = wish->blocks;
-    for (size_t i = 0; i < events->count; i++) {
-        const char *event = events->items[i];
-        if (event[0] != '@')
-            *vec_push(&a->events) = mem_strdup(event);
-        else if (add_block_events(a, event + 1, err) < 0)
-            return err_in(err, "-e %s", event);
-    }
-    for (size_t i = 0; i < blocks->count; i++)
-        if (add_block_events(a, blocks->items[i], err) < 0)
+    if (event[0] != '@')
+        *vec_push(&a->events) = mem_strdup(event);
+    else if (add_block_events(a, event + 1, err) < 0)
+        return err_in(err, "-e %s", event);
+    return 0;
+}
+
+static int ask(struct asked *a, const struct record_options *o, const struct record_request *request, struct err *err)
+{
+    for (size_t i = 0; request->events && request->events[i]; i++)
+        if (ask_event(a, request->events[i], err) < 0)
+            return -1;
+    for (size_t i = 0; !request->events && i < o->events.count; i++)
+        if (ask_event(a, o->events.items[i], err) < 0)
+            return -1;
+    for (size_t i = 0; request->blocks && i < request->blocks->count; i++)
+        if (add_block_events(a, request->blocks->items[i], err) < 0)
             return err_in(err, "--metrics");
     *vec_push(&a->events) = NULL;
     return 0;
 }
 
 /* The command line has the last word. */
-static bool wants_call_paths(const struct record_wish *wish)
+static bool wants_call_paths(const struct record_options *o, const struct record_request *request)
 {
-    return opt.call_paths || (!opt.no_call_paths && !wish->no_call_paths);
+    return o->call_paths || (!o->no_call_paths && !request->no_call_paths);
 }
 
-int record_region(const char *text, struct hpcprof_record_options *o, struct err *err)
+int record_region(const char *text, char **name, unsigned *time, struct err *err)
 {
-    static struct buf name;
     const char *at = text ? strrchr(text, '@') : NULL;
     char *end;
-    buf_release(&name);
-    o->region = NULL;
-    o->region_time = 0;
+    *name = NULL;
+    *time = 0;
     if (!text)
         return 0;
     unsigned long n = at ? strtoul(at + 1, &end, 10) : 0;
     if (at == text || !*text || (at && (*end || n == 0 || n > UINT32_MAX || at[1] == '-')))
         return err_set(err, ERR_USAGE, "--region wants NAME or NAME@N with N from 1, not '%s'", text);
-    buf_add(&name, text, at ? (size_t)(at - text) : strlen(text));
-    buf_str(&name, "");
-    o->region = name.bytes;
-    o->region_time = (unsigned)n;
+    *name = mem_strndup(text, at ? (size_t)(at - text) : strlen(text));
+    *time = (unsigned)n;
     return 0;
 }
 
@@ -199,9 +167,9 @@ static void keep_functions(const char *measured, const char *file)
     measurement_keep_functions(measured, file, NULL);
 }
 
-static enum hpcprof_repeat repeat(bool of_block)
+static enum hpcprof_repeat repeat(const struct record_options *o, bool of_block)
 {
-    return opt.repeat ? HPCPROF_REPEAT : of_block && !opt.multiplex ? HPCPROF_AS_NEEDED : HPCPROF_ONCE;
+    return o->repeat ? HPCPROF_REPEAT : of_block && !o->multiplex ? HPCPROF_AS_NEEDED : HPCPROF_ONCE;
 }
 
 /* HPCVIEW_COUNTERS: as if the processor had no more. */
@@ -211,53 +179,69 @@ static unsigned counters(void)
     return n ? (unsigned)strtoul(n, NULL, 10) : 0;
 }
 
-static int record_events(struct session *s, const char *dir, const struct asked *asked, bool call_paths, char **argv,
-                         int *wait_status)
+static const char *locate(void *symbolizer, const char *module, uint64_t address)
 {
-    struct told told = {stderr, string_list_array(&opt.watch)};
-    if (opt.watch_file && !(told.out = fopen(opt.watch_file, "we")))
-        return err_errno(&s->err, opt.watch_file, "opening the file of --watch-file");
-    char *preload = recorder_path();
+    return bloop_symbolize(symbolizer, module, address);
+}
+
+static int record_events(struct session *s, const struct record_options *o, const char *dir, const struct asked *asked,
+                         bool call_paths, char **argv, int *wait_status, struct err *err)
+{
+    struct bloop_symbolizer *symbolizer = bloop_symbolizer_create();
+    struct string_list watch = string_list_copy(&o->watch), environment = string_list_copy(&o->environment);
+    struct phases_barrier_log log = {
+        .out = stderr, .watched = string_list_array(&watch), .locate = locate, .locate_ctx = symbolizer};
+    char *preload = recorder_path(o), *region;
+    unsigned region_time;
+    int status = record_region(o->region, &region, &region_time, err);
+    if (status == 0 && o->region && o->delay > 0)
+        status = err_set(err, ERR_USAGE, "--region and --delay exclude each other");
+    if (status == 0 && o->watch_file && !(log.out = fopen(o->watch_file, "we")))
+        status = err_errno(err, o->watch_file, "opening the file of --watch-file");
     struct hpcprof_record_options options = {.out_dir = dir,
                                              .events = (const char *const *)asked->events.items,
                                              .preload = preload,
-                                             .sampler = opt.sampler,
+                                             .sampler = o->sampler,
                                              .call_paths = call_paths,
-                                             .phases = opt.phases,
-                                             .watch = opt.watch.count > 0,
-                                             .warn_ms = opt.warn,
-                                             .told = told_line,
-                                             .told_ctx = &told,
-                                             .multiplex = opt.multiplex,
-                                             .repeat = repeat(asked->of_block),
+                                             .phases = o->phases,
+                                             .watch = o->watch.count > 0,
+                                             .warn_ms = o->warn,
+                                             .told = phases_barrier_log_line,
+                                             .told_ctx = &log,
+                                             .multiplex = o->multiplex,
+                                             .repeat = repeat(o, asked->of_block),
                                              .counters = counters(),
-                                             .follow_children = !opt.no_children,
-                                             .delay = opt.delay,
-                                             .duration = opt.duration,
-                                             .only_processes = opt.only,
-                                             .say = say,
+                                             .follow_children = !o->no_children,
+                                             .delay = o->delay,
+                                             .duration = o->duration,
+                                             .only_processes = o->only,
+                                             .region = region,
+                                             .region_time = region_time,
+                                             .say = record_warn,
                                              .ended = keep_functions,
-                                             .environment = string_list_array(&opt.environment)};
-    int status = record_region(opt.region, &options, &s->err);
-    if (status == 0 && opt.region && opt.delay > 0)
-        status = err_set(&s->err, ERR_USAGE, "--region and --delay exclude each other");
+                                             .environment = string_list_array(&environment)};
     if (status == 0)
-        status = hpcprof_record(&options, argv, wait_status, s->warnings, &s->err);
+        status = hpcprof_record(&options, argv, wait_status, s->warnings, err);
+    if (log.out && log.out != stderr)
+        fclose(log.out);
+    phases_barrier_log_release(&log);
+    bloop_symbolizer_free(symbolizer);
+    vec_release(&watch);
+    vec_release(&environment);
+    mem_free(region);
     mem_free(preload);
-    if (told.out != stderr)
-        fclose(told.out);
-    lines_release();
     return status;
 }
 
-int record_program(struct session *s, const char *dir, const struct record_wish *wish, char **argv, int *wait_status)
+int record_program(struct session *s, const struct record_options *o, const char *dir,
+                   const struct record_request *request, char **argv, int *wait_status, struct err *err)
 {
     struct asked asked = {0};
-    if (opt.call_paths && opt.no_call_paths)
-        return err_set(&s->err, ERR_USAGE, "--call-paths and --no-call-paths: only one of them can be meant");
-    int status = ask(&asked, wish, &s->err);
+    if (o->call_paths && o->no_call_paths)
+        return err_set(err, ERR_USAGE, "--call-paths and --no-call-paths: only one of them can be meant");
+    int status = ask(&asked, o, request, err);
     if (status == 0)
-        status = record_events(s, dir, &asked, wants_call_paths(wish), argv, wait_status);
+        status = record_events(s, o, dir, &asked, wants_call_paths(o, request), argv, wait_status, err);
     asked_release(&asked);
     return status;
 }
@@ -265,17 +249,6 @@ int record_program(struct session *s, const char *dir, const struct record_wish 
 int record_exit_status(int wait_status)
 {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
-char *driver_measurement_dir(const char *program)
-{
-    struct stat st;
-    char *dir = mem_printf("%s.measurements", path_base(program));
-    for (unsigned i = 2; lstat(dir, &st) == 0; i++) {
-        mem_free(dir);
-        dir = mem_printf("%s.measurements-%u", path_base(program), i);
-    }
-    return dir;
 }
 
 /* What later commands say each time they read the measurement, said at once where that is cheap: parallel programs
@@ -304,18 +277,18 @@ static int run(struct session *s, int argc, char **argv)
     int wait_status;
     if (argc == 0)
         return err_set(&s->err, ERR_USAGE, "record: which program? hpcview record [options] -- PROGRAM ARGS");
-    char *dir = out_dir ? mem_strdup(out_dir) : driver_measurement_dir(argv[0]);
-    struct record_wish wish = {.blocks = &opt.blocks};
-    int status = record_program(s, dir, &wish, argv, &wait_status);
+    char *dir = opt.out ? mem_strdup(opt.out) : driver_measurement_dir(argv[0]);
+    struct record_request request = {.blocks = &opt.blocks};
+    int status = record_program(s, &opt.record, dir, &request, argv, &wait_status, &s->err);
     if (status == 0)
         warn_unsampled(s, dir);
-    if (status == 0 && !out_dir)
+    if (status == 0 && !opt.out)
         fprintf(stderr, "hpcview: the measurement is in %s\n", dir);
     mem_free(dir);
     return status < 0 ? -1 : record_exit_status(wait_status);
 }
 
-static const struct option_row *const tables[] = {rows, record_option_rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {record_rows, &opt.record}, {0}};
 
 const struct command command_record = {
     .name = "record",

@@ -1,20 +1,27 @@
 /* hpcview run: record, recover structure, build: one command from a program to its database. */
-#include "driver/campaign.h"
-#include "driver/record_options.h"
-#include "driver/wanted.h"
+#include "campaign/campaign.h"
+#include "driver/build.h"
+#include "driver/record.h"
+#include "driver/overrides.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static bool again;
+static struct settings {
+    struct build_options build;
+    struct record_options record;
+    struct overrides overrides;
+    bool again;
+} opt = {.record = RECORD_DEFAULTS};
 
 static const struct option_row rows[] = {
-    {"again", 0, OPT_FLAG, &again, NULL, "with CONFIG.xml: measure also what is there"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"again", 0, OPT_FLAG, offsetof(struct settings, again), NULL, "with CONFIG.xml: measure also what is there"},
+    {0},
 };
-static const struct option_row *const tables[] = {rows, build_rows, record_option_rows, wanted_rows, NULL};
+static const struct option_table tables[] = {
+    {rows, &opt}, {build_rows, &opt.build}, {record_rows, &opt.record}, {override_rows, &opt.overrides}, {0}};
 
 struct places { /* where the results go: the measurement lies beside the database, to be built again with other options
                  */
@@ -30,7 +37,7 @@ static bool taken(const char *path)
 /* hpcview-NAME.db and hpcview-NAME.measurements, with a number where either is taken: nobody loses yesterday's run. */
 static struct places default_places(const char *program)
 {
-    const char *ending = build_single_file() ? "html" : "db";
+    const char *ending = opt.build.single_file ? "html" : "db";
     struct places p = {0};
     for (unsigned i = 1; !p.database || taken(p.database) || taken(p.measurements); i++) {
         char number[16] = "";
@@ -81,20 +88,28 @@ static int clear_measurements(const char *path, struct err *err)
 
 static int record_and_build(struct session *s, struct config *config, const struct places *p, char **argv)
 {
-    struct record_wish wish = {.blocks = wanted_blocks()};
+    struct record_request request = {.blocks = &opt.overrides.blocks};
     int wait_status;
     config_add_measurement(config, p->measurements);
     config_add_all_blocks(config);
-    if (wanted_options(s, "run", config) < 0) /* before the program runs: a typing error must not cost a run */
+    if (overrides_apply(&opt.overrides, "run", config, &s->err) <
+        0) /* before the program runs: a typing error must not cost a run */
         return -1;
     if (clear_measurements(p->measurements, &s->err) < 0 ||
-        record_program(s, p->measurements, &wish, argv, &wait_status) < 0)
+        record_program(s, &opt.record, p->measurements, &request, argv, &wait_status, &s->err) < 0)
         return -1;
     if (WIFSIGNALED(wait_status))
         warnings_add(s->warnings, "%s was ended by signal %d", path_base(argv[0]), WTERMSIG(wait_status));
-    if (build_database(s, config, p->database) < 0)
+    if (build_database(s, &opt.build, config, p->database) < 0)
         return -1;
     return record_exit_status(wait_status);
+}
+
+/* A run of a configuration. */
+static int record_run(void *ctx, const struct campaign_run *run, int *wait_status, struct err *err)
+{
+    struct record_request request = {.events = run->events, .no_call_paths = run->no_call_paths};
+    return record_program(ctx, &opt.record, run->out_dir, &request, run->argv, wait_status, err);
 }
 
 /* The runs that the file describes; what is there is built also where one fails. */
@@ -102,16 +117,18 @@ static int run_configuration(struct session *s, int argc, char **argv)
 {
     struct config *config;
     bool failed = false;
-    if (wanted_config(s, "run", argc, argv, &config) < 0)
+    if (overrides_config(s, &opt.overrides, "run", argc, argv, &config) < 0)
         return -1;
     if (config_check(config, &s->err) < 0) {
         config_free(config);
         return -1;
     }
-    char *database = build_output() ? mem_strdup(build_output()) : build_database_name(argv[0]);
-    int status = campaign_run(s, config, again, &failed);
+    char *database = opt.build.out ? mem_strdup(opt.build.out) : build_database_name(&opt.build, argv[0]);
+    struct campaign_user user = {.report = driver_report, .warnings = s->warnings, .progress = &s->progress};
+    struct campaign_runs_options options = {.again = opt.again, .quiet = s->quiet, .record = record_run, .ctx = s};
+    int status = campaign_measure(&user, &options, config, &failed, &s->err);
     if (status == 0)
-        status = build_database(s, config, database);
+        status = build_database(s, &opt.build, config, database);
     mem_free(database);
     config_free(config);
     return status == 0 && failed ? 1 : status;
@@ -121,15 +138,15 @@ static int run(struct session *s, int argc, char **argv)
 {
     if (argc == 0)
         return err_set(&s->err, ERR_USAGE, "run: which program? hpcview run [options] -- PROGRAM ARGS");
-    if (argc == 1 && wanted_is_configuration(argv[0]))
+    if (argc == 1 && driver_is_configuration(argv[0]))
         return run_configuration(s, argc, argv);
-    if (wanted_is_configuration(argv[0]) && access(argv[0], X_OK) != 0)
+    if (driver_is_configuration(argv[0]) && access(argv[0], X_OK) != 0)
         return err_set(&s->err, ERR_USAGE,
                        "run: %s is a configuration, which is no program and takes no '%s'; options stand before it",
                        argv[0], argv[1]);
-    if (again)
+    if (opt.again)
         return err_set(&s->err, ERR_USAGE, "run: --again is for runs that a configuration describes");
-    struct places p = build_output() ? given_places(build_output()) : default_places(argv[0]);
+    struct places p = opt.build.out ? given_places(opt.build.out) : default_places(argv[0]);
     struct config *config = config_create();
     int status = record_and_build(s, config, &p, argv);
     config_free(config);

@@ -2,7 +2,7 @@
 #include "config.h"
 #include "bloop/bloop.h"
 #include "driver/driver.h"
-#include "driver/record_options.h"
+#include "driver/record.h"
 #include "mhsim/mhsim.h"
 
 #include <ctype.h>
@@ -10,29 +10,37 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static struct {
+static struct settings {
     const char *out, *machine, *burst, *delay, *window, *sets, *qemu, *region;
     struct string_list functions;
     bool classify, show;
 } opt;
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, &opt.out, "DIR", "the measurement directory (default: NAME.measurements)"},
-    {"machine", 'm', OPT_STRING, &opt.machine, "FILE|NAME", "the memory hierarchy (default: this machine's caches)"},
-    {"show-machine", 0, OPT_FLAG, &opt.show, NULL, "say what would be simulated, and run nothing"},
-    {"function", 'f', OPT_LIST, &opt.functions, "NAME", "references of this function alone (several: give it again)"},
-    {"region", 0, OPT_STRING, &opt.region, "NAME[@N]",
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "DIR",
+     "the measurement directory (default: NAME.measurements)"},
+    {"machine", 'm', OPT_STRING, offsetof(struct settings, machine), "FILE|NAME",
+     "the memory hierarchy (default: this machine's caches)"},
+    {"show-machine", 0, OPT_FLAG, offsetof(struct settings, show), NULL,
+     "say what would be simulated, and run nothing"},
+    {"function", 'f', OPT_LIST, offsetof(struct settings, functions), "NAME",
+     "references of this function alone (several: give it again)"},
+    {"region", 0, OPT_STRING, offsetof(struct settings, region), "NAME[@N]",
      "count only in this region of the program (hpcview.h); @N: the N-th time it is entered"},
-    {"delay", 0, OPT_STRING, &opt.delay, "N", "begin after so many accesses (K, M, G: thousands, ...)"},
-    {"window", 0, OPT_STRING, &opt.window, "N", "simulate so many accesses, then let the program run on"},
-    {"burst", 0, OPT_STRING, &opt.burst, "N/M[+W]",
+    {"delay", 0, OPT_STRING, offsetof(struct settings, delay), "N",
+     "begin after so many accesses (K, M, G: thousands, ...)"},
+    {"window", 0, OPT_STRING, offsetof(struct settings, window), "N",
+     "simulate so many accesses, then let the program run on"},
+    {"burst", 0, OPT_STRING, offsetof(struct settings, burst), "N/M[+W]",
      "count N of every M accesses, after W (N) that only change the levels; results are estimates"},
-    {"sets", 0, OPT_STRING, &opt.sets, "1/N", "simulate one block in N, a power of two; results are estimates"},
-    {"classify", 0, OPT_FLAG, &opt.classify, NULL, "tell misses by conflict from those by capacity (slower)"},
-    {"qemu", 0, OPT_STRING, &opt.qemu, "PROGRAM", "this qemu-x86_64 or qemu-aarch64"},
+    {"sets", 0, OPT_STRING, offsetof(struct settings, sets), "1/N",
+     "simulate one block in N, a power of two; results are estimates"},
+    {"classify", 0, OPT_FLAG, offsetof(struct settings, classify), NULL,
+     "tell misses by conflict from those by capacity (slower)"},
+    {"qemu", 0, OPT_STRING, offsetof(struct settings, qemu), "PROGRAM", "this qemu-x86_64 or qemu-aarch64"},
     {0},
 };
-static const struct option_row *const tables[] = {rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {0}};
 
 /* "250", "64K", "1.5M" */
 static const char *read_count(const char *text, uint64_t *to)
@@ -88,24 +96,24 @@ static int get_sets(struct mhsim_run_options *o, struct err *err)
     return 0;
 }
 
-static int get_machine(struct session *s, struct mhsim_machine *m)
+static int get_machine(struct session *s, struct machine_memory *m)
 {
     if (!opt.machine) {
-        int known = mhsim_machine_here("/sys", m, &s->err);
+        int known = machine_memory_here("/sys", m, &s->err);
         if (known == 0)
             warnings_add(s->warnings, "the kernel does not describe this machine's caches; usual ones are simulated");
         return known < 0 ? -1 : 0;
     }
     char *dir = driver_machines_dir();
-    int status = mhsim_machine_read(opt.machine, dir, m, &s->err);
+    int status = machine_memory_read(opt.machine, dir, m, &s->err);
     mem_free(dir);
     return status;
 }
 
-static void show_machine(const struct mhsim_machine *m)
+static void show_machine(const struct machine_memory *m)
 {
     struct buf b = {0};
-    mhsim_machine_print(m, &b);
+    machine_memory_print(m, &b);
     printf("%s%s%s\n", m->name, *m->name ? ": " : "", b.bytes);
     buf_release(&b);
 }
@@ -152,17 +160,10 @@ static int simulate(struct session *s, struct mhsim_run_options *o, char **argv)
     return status < 0 ? -1 : record_exit_status(wait_status);
 }
 
-static int run(struct session *s, int argc, char **argv)
+static int run_with(struct session *s, struct mhsim_run_options o, int argc, char **argv)
 {
-    struct mhsim_machine machine;
-    struct mhsim_run_options o = {.machine = &machine, .simulator.classify = opt.classify, .qemu = opt.qemu};
-    struct hpcprof_record_options region = {0};
-    if (opt.functions.count)
-        o.functions = string_list_array(&opt.functions);
-    if (record_region(opt.region, &region, &s->err) < 0)
-        return err_in(&s->err, "simulate");
-    o.region = region.region;
-    o.region_time = region.region_time;
+    struct machine_memory machine;
+    o.machine = &machine;
     if (get_machine(s, &machine) < 0 || get_count("delay", opt.delay, &o.delay, &s->err) < 0 ||
         get_count("window", opt.window, &o.window, &s->err) < 0 || get_burst(&o, &s->err) < 0 ||
         get_sets(&o, &s->err) < 0)
@@ -176,6 +177,20 @@ static int run(struct session *s, int argc, char **argv)
     if (argc == 0)
         return err_set(&s->err, ERR_USAGE, "simulate: which program? hpcview simulate [options] -- PROGRAM ARGS");
     return simulate(s, &o, argv);
+}
+
+static int run(struct session *s, int argc, char **argv)
+{
+    struct mhsim_run_options o = {.simulator.classify = opt.classify, .qemu = opt.qemu};
+    char *region;
+    if (opt.functions.count)
+        o.functions = string_list_array(&opt.functions);
+    if (record_region(opt.region, &region, &o.region_time, &s->err) < 0)
+        return err_in(&s->err, "simulate");
+    o.region = region;
+    int status = run_with(s, o, argc, argv);
+    mem_free(region);
+    return status;
 }
 
 const struct command command_simulate = {

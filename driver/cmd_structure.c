@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct {
+static struct settings {
     const char *out, *format, *function, *source;
     struct string_list debug_dirs;
     unsigned threads;
@@ -16,17 +16,18 @@ static struct {
 } opt;
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, &opt.out, "FILE", "where the result goes (standard output)"},
-    {"format", 'f', OPT_STRING, &opt.format, "FORMAT", "xml, hpcstruct or outline (xml)"},
-    {"function", 0, OPT_STRING, &opt.function, "GLOB", "only procedures whose name matches"},
-    {"source", 0, OPT_STRING, &opt.source, "GLOB", "only procedures from matching source files"},
-    {"jobs", 'j', OPT_COUNT, &opt.threads, "N", "number of threads (all processors)"},
-    {"debug-dir", 0, OPT_LIST, &opt.debug_dirs, "DIR", "look for separate debug files here too"},
-    {"no-cache", 0, OPT_FLAG, &opt.no_cache, NULL, "neither use nor keep results of earlier runs"},
-    {"stats", 0, OPT_FLAG, &opt.stats, NULL, "print counts of what was found on standard error"},
-    {NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where the result goes (standard output)"},
+    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT", "xml, hpcstruct or outline (xml)"},
+    {"function", 0, OPT_STRING, offsetof(struct settings, function), "GLOB", "only procedures whose name matches"},
+    {"source", 0, OPT_STRING, offsetof(struct settings, source), "GLOB", "only procedures from matching source files"},
+    {"jobs", 'j', OPT_COUNT, offsetof(struct settings, threads), "N", "number of threads (all processors)"},
+    {"debug-dir", 0, OPT_LIST, offsetof(struct settings, debug_dirs), "DIR", "look for separate debug files here too"},
+    {"no-cache", 0, OPT_FLAG, offsetof(struct settings, no_cache), NULL,
+     "neither use nor keep results of earlier runs"},
+    {"stats", 0, OPT_FLAG, offsetof(struct settings, stats), NULL, "print counts of what was found on standard error"},
+    {0},
 };
-static const struct option_row *const tables[] = {rows, NULL};
+static const struct option_table tables[] = {{rows, &opt}, {0}};
 
 static int parse_format(enum scope_format *format, struct err *err)
 {

@@ -25,14 +25,22 @@ enum option_type {
 struct string_list VEC(const char *);
 /* The list as a NULL-terminated array, lent until the list changes. */
 const char *const *string_list_array(struct string_list *);
+/* vec_release; the texts are lent. */
+struct string_list string_list_copy(const struct string_list *);
 
 struct option_row {
     const char *name; /* long name without dashes; NULL ends a table */
     char letter;      /* 0: none */
     enum option_type type;
-    void *where;
+    size_t at;       /* in the structure of the values */
     const char *arg; /* word for the argument in help; NULL for flags */
     const char *help;
+};
+
+/* Rows, and the structure that holds their values. */
+struct option_table {
+    const struct option_row *rows; /* NULL ends the tables */
+    void *values;
 };
 
 struct quality_tools;
@@ -40,16 +48,16 @@ struct session {
     struct warnings *warnings;
     struct progress progress;
     struct err err;
-    bool quiet;
+    bool quiet;        /* report only errors */
     bool after_dashes; /* the operands stand after "--" */
 };
 
 struct command {
-    const char *name;                        /* "build" */
-    const char *synopsis;                    /* "[options] CONFIG.xml | MEASUREMENTS..." */
-    const char *summary;                     /* one line, lower case, no full stop */
-    const struct option_row *const *options; /* tables, NULL-terminated, so that run can use record's rows too */
-    bool stops_at_operand; /* options end at the first word that is none, as for `record PROGRAM ARGS` */
+    const char *name;                   /* "build" */
+    const char *synopsis;               /* "[options] CONFIG.xml | MEASUREMENTS..." */
+    const char *summary;                /* one line, lower case, no full stop */
+    const struct option_table *options; /* several, so that run can use record's rows too */
+    bool stops_at_operand;              /* options end at the first word that is none, as for `record PROGRAM ARGS` */
     /* argv: the operands, NULL-terminated. Returns an exit status, or -1 with s->err filled. */
     int (*run)(struct session *s, int argc, char **argv);
 };
@@ -67,6 +75,9 @@ void options_help(const struct command *);
 
 /* Prints what has come together in s->warnings on standard error and empties nothing; each is printed once. */
 void session_print_warnings(struct session *);
+
+/* Prints a sentence on standard error. For campaign_user.report; ctx is not looked at. */
+void driver_report(void *ctx, const char *sentence);
 
 /* The ranks that do a command together (ranks.c); NULL: there is one. */
 const struct ranks *driver_ranks_begin(void);

@@ -109,6 +109,12 @@ void session_print_warnings(struct session *s)
         fprintf(stderr, "hpcview: warning: %s\n", warnings_get(s->warnings, printed));
 }
 
+void driver_report(void *ctx, const char *sentence)
+{
+    (void)ctx;
+    fprintf(stderr, "hpcview: %s\n", sentence);
+}
+
 static void say_how_it_ended(struct session *s, int status)
 {
     session_print_warnings(s);

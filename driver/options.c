@@ -11,12 +11,23 @@ const char *const *string_list_array(struct string_list *list)
     return list->items;
 }
 
-static const struct option_row *find(const struct command *cmd, const char *name, size_t len, char letter)
+struct string_list string_list_copy(const struct string_list *list)
 {
-    for (const struct option_row *const *table = cmd->options; table && *table; table++)
-        for (const struct option_row *row = *table; row->name; row++)
-            if (letter ? row->letter == letter : strlen(row->name) == len && memcmp(row->name, name, len) == 0)
+    struct string_list copy = {0};
+    for (size_t i = 0; i < list->count; i++)
+        *vec_push(&copy) = list->items[i];
+    return copy;
+}
+
+/* The row, and where its value is. */
+static const struct option_row *find(const struct command *cmd, const char *name, size_t len, char letter, void **where)
+{
+    for (const struct option_table *table = cmd->options; table && table->rows; table++)
+        for (const struct option_row *row = table->rows; row->name; row++)
+            if (letter ? row->letter == letter : strlen(row->name) == len && memcmp(row->name, name, len) == 0) {
+                *where = (char *)table->values + row->at;
                 return row;
+            }
     return NULL;
 }
 
@@ -24,8 +35,8 @@ static int unknown(const struct command *cmd, const char *word, struct err *err)
 {
     const char *names[64];
     size_t n = 0;
-    for (const struct option_row *const *table = cmd->options; table && *table; table++)
-        for (const struct option_row *row = *table; row->name && n < ARRAY_SIZE(names) - 1; row++)
+    for (const struct option_table *table = cmd->options; table && table->rows; table++)
+        for (const struct option_row *row = table->rows; row->name && n < ARRAY_SIZE(names) - 1; row++)
             names[n++] = row->name;
     names[n] = NULL;
     const char *near = word[1] == '-' ? str_nearest(word + 2, names) : NULL;
@@ -34,60 +45,77 @@ static int unknown(const struct command *cmd, const char *word, struct err *err)
     return err_set(err, ERR_USAGE, "%s: no option '%s'; 'hpcview %s --help' lists them", cmd->name, word, cmd->name);
 }
 
-static int store(const struct command *cmd, const struct option_row *row, const char *value, struct err *err)
+static int store(const struct command *cmd, const struct option_row *row, void *where, const char *value,
+                 struct err *err)
 {
     char *end;
     switch (row->type) {
     case OPT_FLAG:
-        *(bool *)row->where = true;
+        *(bool *)where = true;
         return 0;
     case OPT_STRING:
-        *(const char **)row->where = value;
+        *(const char **)where = value;
         return 0;
     case OPT_LIST:
-        *vec_push((struct string_list *)row->where) = value;
+        *vec_push((struct string_list *)where) = value;
         return 0;
     case OPT_COUNT: {
         unsigned long n = strtoul(value, &end, 10);
         if (*value < '0' || *value > '9' || *end || n > 1000000000)
             return err_set(err, ERR_USAGE, "%s: --%s wants a whole number, not '%s'", cmd->name, row->name, value);
-        *(unsigned *)row->where = (unsigned)n;
+        *(unsigned *)where = (unsigned)n;
         return 0;
     }
     case OPT_SECONDS: {
         double seconds = strtod(value, &end);
         if (!*value || *end || !(seconds >= 0 && seconds < 1e9))
             return err_set(err, ERR_USAGE, "%s: --%s wants a number of seconds, not '%s'", cmd->name, row->name, value);
-        *(double *)row->where = seconds;
+        *(double *)where = seconds;
         return 0;
     }
     }
     return 0;
 }
 
-/* One "--name", "--name=value", "-x" or "-xvalue"; *used counts the words of argv it took. */
-static int parse_one(const struct command *cmd, char **argv, int *used, struct err *err)
+/* The value of a row that needs one: what follows in the word, or the next word. */
+static int store_value(const struct command *cmd, const struct option_row *row, void *where, const char *value,
+                       char **argv, int *used, struct err *err)
 {
-    const char *word = argv[0], *value;
-    const struct option_row *row;
-    if (word[1] == '-') {
-        value = strchr(word, '=');
-        row = find(cmd, word + 2, value ? (size_t)(value - word - 2) : strlen(word + 2), 0);
-        value = value ? value + 1 : NULL;
-    } else {
-        row = find(cmd, NULL, 0, word[1]);
-        value = word[2] ? word + 2 : NULL;
-    }
-    if (!row || (row->type == OPT_FLAG && value))
-        return unknown(cmd, word, err);
-    *used = 1;
-    if (row->type != OPT_FLAG && !value) {
+    if (!value) {
         value = argv[1];
         if (!value)
-            return err_set(err, ERR_USAGE, "%s: %s wants %s after it", cmd->name, word, row->arg);
+            return err_set(err, ERR_USAGE, "%s: %s wants %s after it", cmd->name, argv[0], row->arg);
         *used = 2;
     }
-    return store(cmd, row, value, err);
+    return store(cmd, row, where, value, err);
+}
+
+/* "-x", "-xvalue", or several flags: "-xyz", "-xyzvalue". */
+static int parse_letters(const struct command *cmd, char **argv, int *used, struct err *err)
+{
+    for (const char *letter = argv[0] + 1; *letter; letter++) {
+        void *where;
+        const struct option_row *row = find(cmd, NULL, 0, *letter, &where);
+        if (!row)
+            return unknown(cmd, argv[0], err);
+        if (row->type != OPT_FLAG)
+            return store_value(cmd, row, where, letter[1] ? letter + 1 : NULL, argv, used, err);
+        store(cmd, row, where, NULL, err);
+    }
+    return 0;
+}
+
+/* "--name" or "--name=value". */
+static int parse_name(const struct command *cmd, char **argv, int *used, struct err *err)
+{
+    const char *word = argv[0], *value = strchr(word, '=');
+    void *where;
+    const struct option_row *row =
+        find(cmd, word + 2, value ? (size_t)(value - word - 2) : strlen(word + 2), 0, &where);
+    if (!row || (row->type == OPT_FLAG && value))
+        return unknown(cmd, word, err);
+    return row->type == OPT_FLAG ? store(cmd, row, where, NULL, err)
+                                 : store_value(cmd, row, where, value ? value + 1 : NULL, argv, used, err);
 }
 
 int options_parse(const struct command *cmd, int *argc, char **argv, bool *help, struct err *err)
@@ -112,7 +140,7 @@ int options_parse(const struct command *cmd, int *argc, char **argv, bool *help,
             return 0;
         }
         int used = 1;
-        if (parse_one(cmd, argv + i, &used, err) < 0)
+        if ((word[1] == '-' ? parse_name : parse_letters)(cmd, argv + i, &used, err) < 0)
             return -1;
         i += used;
     }
@@ -127,8 +155,8 @@ void options_help(const struct command *cmd)
 {
     printf("Usage: hpcview %s %s\n\n%s.\n", cmd->name, cmd->synopsis, cmd->summary);
     printf("\nOptions:\n");
-    for (const struct option_row *const *table = cmd->options; table && *table; table++)
-        for (const struct option_row *row = *table; row->name; row++) {
+    for (const struct option_table *table = cmd->options; table && table->rows; table++)
+        for (const struct option_row *row = table->rows; row->name; row++) {
             char left[80];
             snprintf(left, sizeof left, "  %c%c%s --%s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
                      row->letter ? "," : " ", row->name, row->arg ? " " : "", row->arg ? row->arg : "");

@@ -12,4 +12,6 @@ EXTRA_DIST += %D%/embed.sh
 
 HTMLGEN_TEST_LIBS = %D%/libhtmlgen.a metrics/libmetrics.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
 
+include htmlgen/format/local.mk
 include htmlgen/write/local.mk
+include htmlgen/read/local.mk

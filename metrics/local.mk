@@ -8,5 +8,4 @@ include metrics/model/local.mk
 include metrics/ingest/local.mk
 include metrics/code/local.mk
 include metrics/join/local.mk
-include metrics/database/local.mk
 include metrics/report/local.mk

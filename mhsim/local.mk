@@ -1,28 +1,23 @@
 noinst_LIBRARIES += %D%/libmhsim.a
 %C%_libmhsim_a_SOURCES = %D%/mhsim.h %D%/engine/worker.h %D%/engine/worker.c %D%/engine/engine.h %D%/engine/engine.c %D%/engine/cache.h %D%/engine/cache.c %D%/engine/fully_assoc.h %D%/engine/fully_assoc.c %D%/engine/line_engine.h %D%/engine/line_engine.c %D%/engine/state.h \
-	%D%/engine/mmap_store.h %D%/engine/mmap_store.c %D%/machine.c \
+	%D%/engine/mmap_store.h %D%/engine/mmap_store.c \
 	%D%/shared_layout.h %D%/collect/collect.h %D%/collect/collect.c %D%/launch/libraries.h %D%/launch/libraries.c %D%/launch/run.c
 
 check_PROGRAMS += %D%/engine/engine_test
 TESTS += %D%/engine/engine_test
 %C%_engine_engine_test_SOURCES = %D%/engine/engine_test.c tests/fakes/fake_mmap_memory.h tests/fakes/fake_mmap.h tests/tap.h %D%/engine/mmap_store.c %D%/engine/line_engine.c %D%/engine/worker.c
 %C%_engine_engine_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_mmap.h
-%C%_engine_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
-
-check_PROGRAMS += %D%/machine_test
-TESTS += %D%/machine_test
-%C%_machine_test_SOURCES = %D%/machine_test.c tests/tap.h
-%C%_machine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
+%C%_engine_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a machines/libmachines.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 check_PROGRAMS += %D%/collect/collect_test
 TESTS += %D%/collect/collect_test
 %C%_collect_collect_test_SOURCES = %D%/collect/collect_test.c tests/tap.h
-%C%_collect_collect_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
+%C%_collect_collect_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a machines/libmachines.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
 
 check_PROGRAMS += %D%/launch/run_test
 TESTS += %D%/launch/run_test
 %C%_launch_run_test_SOURCES = %D%/launch/run_test.c tests/tap.h
-%C%_launch_run_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
+%C%_launch_run_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a machines/libmachines.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
 
 # ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
 INSIDE_SOURCES = %D%/mhsim.h %D%/shared_layout.h %D%/engine/worker.h %D%/engine/worker.c %D%/engine/engine.h %D%/engine/engine.c %D%/engine/cache.h %D%/engine/cache.c %D%/engine/fully_assoc.h %D%/engine/fully_assoc.c %D%/engine/line_engine.h %D%/engine/line_engine.c %D%/engine/state.h \

@@ -29,7 +29,7 @@ struct raw_variables {
 
 struct raw_orders {
     uint64_t magic, size;
-    struct mhsim_machine machine;
+    struct machine_memory machine;
     struct mhsim_options options;
     uint64_t delay, window; /* accesses: before it begins; until it ends, 0: never */
     uint64_t burst, period,

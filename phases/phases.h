@@ -17,6 +17,8 @@
 
 #include "hpcprof/hpcprof.h"
 
+#include <stdio.h>
+
 /* Of one file's own measurement, before threads' counts are added up: what each thread counted in each phase, and which loops
    ran there, as tables. Nothing where there are no barriers. */
 void phases_add_samples(struct hpcprof *);
@@ -36,5 +38,23 @@ struct phases_stuck {
 /* The barriers where threads stood when the measurement was last written, by the first arrival. */
 size_t phases_stuck(const struct hpcprof *, struct phases_stuck **);
 void phases_stuck_free(struct phases_stuck *, size_t);
+
+/* ---- while a program runs ---------------------------------------------------------------------------- */
+
+struct phases_warned_place {
+    char *text;
+    unsigned warnings;
+};
+struct phases_barrier_log {
+    FILE *out;
+    const char *const *watched; /* "all", names, FILE:LINE; NULL-terminated */
+    /* The name of an address in the source; lent. */
+    const char *(*locate)(void *ctx, const char *module, uint64_t address);
+    void *locate_ctx;
+    struct VEC(struct phases_warned_place) places; /* phases_barrier_log_release */
+};
+/* For hpcprof_record_options.told, with a struct phases_barrier_log. */
+void phases_barrier_log_line(void *log, char *line);
+void phases_barrier_log_release(struct phases_barrier_log *);
 
 #endif

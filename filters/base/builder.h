@@ -13,7 +13,8 @@ struct builder {
 };
 
 /* The process's row and its first thread. */
-struct builder builder_begin(struct hpcprof *into, const struct filter_input *, const char *sampler, const char *command);
+struct builder builder_begin(struct hpcprof *into, const struct filter_input *, const char *sampler,
+                             const char *command);
 /* A further thread of that name. */
 uint32_t builder_thread(struct builder *, const char *name, uint32_t number);
 uint32_t builder_event(struct builder *, const char *name, const char *description, const char *unit, uint64_t period);
@@ -42,7 +43,7 @@ struct builder_worker {
 bool builder_threads_meet(struct builder_threads *, uint32_t rank, uint32_t thread);
 /* Begins the builder: its processes and threads are those that were met, or one. */
 struct builder builder_threads_begin(struct builder_threads *, struct hpcprof *into, const struct filter_input *,
-                               const char *sampler, const char *command);
+                                     const char *sampler, const char *command);
 uint32_t builder_threads_row(const struct builder_threads *, uint32_t rank, uint32_t thread); /* it was met */
 void builder_threads_release(struct builder_threads *);
 

@@ -29,7 +29,8 @@ static uint32_t find_in_stretch(const struct cost_positions *s, size_t stretch, 
 
 /* ---- one after the other ------------------------------------------------------------------------------------- */
 
-void cost_positions_enter(struct cost_positions *s, uint32_t thread, uint32_t object, uint32_t function, uint32_t file, uint32_t own_file)
+void cost_positions_enter(struct cost_positions *s, uint32_t thread, uint32_t object, uint32_t function, uint32_t file,
+                          uint32_t own_file)
 {
     struct interner_key key = {{thread, object, function, file, own_file}, {0}};
     const struct cost_group *last = s->groups.count ? &s->groups.items[s->group] : NULL;
@@ -166,7 +167,8 @@ uint32_t cost_positions_at(const struct cost_positions *s, uint32_t object, uint
 {
     size_t n = sorted_front(s->by_address.count, i, begins_by(s, s->by_address.items[i], object, address));
     uint32_t row = n ? find_in_stretch(s, s->by_address.items[n - 1], address) : ROW_NONE;
-    bool here = row != ROW_NONE && s->rows.items[row].address == address && cost_positions_group(s, row)->object == object;
+    bool here =
+        row != ROW_NONE && s->rows.items[row].address == address && cost_positions_group(s, row)->object == object;
     return here ? row : ROW_NONE;
 }
 

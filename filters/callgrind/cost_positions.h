@@ -18,7 +18,7 @@ struct cost_position {
 
 struct cost_group { /* what is said once for many places: ids of the caller's */
     uint32_t thread, object, function, file, own_file;
-    uint32_t first;   /* row at the time of its first coming */
+    uint32_t first;            /* row at the time of its first coming */
     struct cost_position most; /* of it */
 };
 
@@ -35,7 +35,8 @@ struct cost_positions {
 };
 
 /* The places that follow are of that group. */
-void cost_positions_enter(struct cost_positions *, uint32_t thread, uint32_t object, uint32_t function, uint32_t file, uint32_t own_file);
+void cost_positions_enter(struct cost_positions *, uint32_t thread, uint32_t object, uint32_t function, uint32_t file,
+                          uint32_t own_file);
 uint32_t cost_positions_row(struct cost_positions *, uint64_t address, uint64_t line);
 /* After the last row: puts them in the order of their addresses. Has each row an address of its own in its object? */
 bool cost_positions_order(struct cost_positions *);

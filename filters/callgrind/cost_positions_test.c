@@ -38,8 +38,8 @@ static unsigned below(unsigned n)
 }
 
 /* A function's basic blocks as tools write them: ascending, some once more or back into another, lines from two files. */
-static bool write_function(struct cost_positions *s, struct naive *n, uint32_t thread, uint32_t function, bool addresses,
-                           unsigned disorder)
+static bool write_function(struct cost_positions *s, struct naive *n, uint32_t thread, uint32_t function,
+                           bool addresses, unsigned disorder)
 {
     bool right = true;
     uint64_t address = 0x1000 + 0x200 * function;

@@ -93,7 +93,7 @@ struct perf_data {
     uint64_t round_limit, latest; /* times: what the round before had last; what this one has */
     struct VEC(struct perf_frame) frames;
     struct VEC(struct counter) counters; /* of the sample that is read; none: its period is in it */
-    struct interner counted;         /* whose values are known: the counter's id, and its thread where each has its own */
+    struct interner counted;     /* whose values are known: the counter's id, and its thread where each has its own */
     struct VEC(uint64_t) values; /* by that */
     char *host, *machine, *kernel, *command;
     struct hashmap build_ids; /* path to build id, of the run's strings */

@@ -1,10 +1,12 @@
 # ---- the recorder: in the measured program, on its own (no other room, no library but libc) ------------------
-RECORDER_SOURCES = \
-	%D%/base/rec.h %D%/base/interpose.h %D%/base/syscalls.h %D%/base/private_fds.c %D%/base/bytes.c %D%/protocol.h %D%/base/config.c %D%/output/counts.c \
-	%D%/process/environment.c %D%/output/file.c %D%/process/main.c %D%/output/maps.c %D%/base/memory.c \
-	%D%/sampling/papi.c %D%/sampling/perf.c %D%/sampling/signals.c %D%/base/system.c %D%/process/threads.c \
-	%D%/sampling/timers.c %D%/sampling/interrupted_syscalls.c %D%/process/wrap.c %D%/output/paths.h %D%/output/paths.c \
-	%D%/unwind/unwind.h %D%/unwind/unwind.c %D%/unwind/rows.c %D%/unwind/objects.c
+RECORDER_SOURCES = hpcprof/format/format.h %D%/recorder.h %D%/protocol.h \
+	%D%/base/base.h %D%/base/state.h %D%/base/syscalls.h %D%/base/interpose.h %D%/base/bytes.c %D%/base/config.c %D%/base/identity.c \
+	%D%/base/memory.c %D%/base/private_fds.c %D%/base/state.c %D%/base/system.c \
+	%D%/unwind/unwind.h %D%/unwind/unwind.c %D%/unwind/rows.c %D%/unwind/objects.h %D%/unwind/objects.c \
+	%D%/output/output.h %D%/output/counts.c %D%/output/file.c %D%/output/maps.c %D%/output/paths.h %D%/output/paths.c %D%/output/queue.c \
+	%D%/sampling/sampling.h %D%/sampling/interrupted_syscalls.c %D%/sampling/papi.c %D%/sampling/perf.c %D%/sampling/regions.c \
+	%D%/sampling/signals.c %D%/sampling/timers.c \
+	%D%/process/process.h %D%/process/environment.c %D%/process/main.c %D%/process/threads.c %D%/process/wrap.c
 
 pkglib_LTLIBRARIES += libhpcview-record.la
 libhpcview_record_la_SOURCES = $(RECORDER_SOURCES)
@@ -32,7 +34,7 @@ TESTS += %D%/unwind/unwind_test
 check_PROGRAMS += %D%/process/threads_test
 TESTS += %D%/process/threads_test
 EXTRA_DIST += tests/record/threads.cases
-%C%_process_threads_test_SOURCES = %D%/process/threads_test.c tests/fakes/fake_process.h tests/tap.h tests/cases.h tests/steps.h %D%/process/threads.c %D%/base/memory.c
+%C%_process_threads_test_SOURCES = %D%/process/threads_test.c tests/fakes/fake_process.h tests/tap.h tests/cases.h tests/steps.h %D%/base/state.c %D%/base/memory.c %D%/output/queue.c %D%/sampling/regions.c %D%/process/threads.c
 %C%_process_threads_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_process.h
 %C%_process_threads_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_process_threads_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
@@ -66,7 +68,7 @@ TESTS += %D%/output/counts_test
 %C%_output_counts_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/recorder_test
 TESTS += %D%/recorder_test
-%C%_recorder_test_SOURCES = %D%/recorder_test.c tests/tap.h %D%/base/private_fds.c %D%/base/config.c %D%/output/counts.c %D%/process/environment.c %D%/output/file.c \
+%C%_recorder_test_SOURCES = %D%/recorder_test.c tests/tap.h %D%/base/private_fds.c %D%/base/config.c %D%/base/state.c %D%/output/counts.c %D%/process/environment.c %D%/output/file.c %D%/output/queue.c %D%/sampling/regions.c \
 	%D%/output/maps.c %D%/base/memory.c %D%/sampling/perf.c %D%/base/system.c %D%/process/threads.c
 %C%_recorder_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_recorder_test_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
@@ -102,7 +104,7 @@ TESTS += %D%/process/wrap_test
 check_PROGRAMS += %D%/process/main_test
 TESTS += %D%/process/main_test
 EXTRA_DIST += tests/record/main.cases
-%C%_process_main_test_SOURCES = %D%/process/main_test.c tests/fakes/fake_start.h tests/tap.h tests/cases.h tests/steps.h %D%/process/main.c %D%/base/config.c %D%/base/memory.c
+%C%_process_main_test_SOURCES = %D%/process/main_test.c tests/fakes/fake_start.h tests/tap.h tests/cases.h tests/steps.h %D%/process/main.c %D%/base/config.c %D%/base/identity.c %D%/base/memory.c %D%/base/state.c
 %C%_process_main_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_start.h
 %C%_process_main_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_process_main_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
@@ -205,38 +207,36 @@ EXTRA_DIST += tests/paths/perf.sh tests/paths/known.awk tests/paths/programs/kno
 
 # ---- inside measured programs: the recorder, and in front of it barriers and waits -------------------------------
 pkglib_LTLIBRARIES += libhpcview-record-phases.la
-libhpcview_record_phases_la_SOURCES = $(RECORDER_SOURCES) phases/tables.h %D%/barriers/barriers.h %D%/barriers/core.c %D%/barriers/sites.c %D%/barriers/episodes.c %D%/barriers/barrier.c %D%/barriers/teams.c \
+libhpcview_record_phases_la_SOURCES = $(RECORDER_SOURCES) phases/tables.h %D%/barriers/barriers.h %D%/barriers/registration.c %D%/barriers/core.c %D%/barriers/sites.c %D%/barriers/episodes.c %D%/barriers/barrier.c %D%/barriers/teams.c \
 	%D%/barriers/write.c %D%/barriers/notify.c %D%/barriers/pthreads.c %D%/barriers/real_symbol.c %D%/barriers/gomp.c %D%/barriers/ompt.c %D%/barriers/mpi.c
-libhpcview_record_phases_la_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES
 libhpcview_record_phases_la_CFLAGS = $(libhpcview_record_la_CFLAGS)
 libhpcview_record_phases_la_LDFLAGS = $(libhpcview_record_la_LDFLAGS)
 
 check_PROGRAMS += %D%/barriers/barrier_test
 TESTS += %D%/barriers/barrier_test
 %C%_barriers_barrier_test_SOURCES = %D%/barriers/barrier_test.c tests/fakes/fake_clock.h tests/fakes/fake_recorder_memory.h tests/chance.h tests/guarded.h tests/tap.h %D%/barriers/sites.c %D%/barriers/episodes.c %D%/barriers/barrier.c
-%C%_barriers_barrier_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -Dsyscall=world_syscall -include $(top_srcdir)/tests/fakes/fake_clock.h
+%C%_barriers_barrier_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=world_syscall -include $(top_srcdir)/tests/fakes/fake_clock.h
 %C%_barriers_barrier_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 check_PROGRAMS += %D%/barriers/write_test
 TESTS += %D%/barriers/write_test
 %C%_barriers_write_test_SOURCES = %D%/barriers/write_test.c tests/chance.h tests/guarded.h tests/tap.h %D%/barriers/write.c %D%/base/memory.c
-%C%_barriers_write_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES
 %C%_barriers_write_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
 
 check_PROGRAMS += %D%/barriers/teams_test
 TESTS += %D%/barriers/teams_test
 %C%_barriers_teams_test_SOURCES = %D%/barriers/teams_test.c tests/fakes/fake_clock.h tests/fakes/fake_recorder_memory.h tests/chance.h tests/guarded.h tests/tap.h %D%/barriers/teams.c
-%C%_barriers_teams_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -Dsyscall=world_syscall -include $(top_srcdir)/tests/fakes/fake_clock.h
+%C%_barriers_teams_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=world_syscall -include $(top_srcdir)/tests/fakes/fake_clock.h
 
 check_PROGRAMS += %D%/barriers/notify_test
 TESTS += %D%/barriers/notify_test
 %C%_barriers_notify_test_SOURCES = %D%/barriers/notify_test.c tests/fakes/fake_clock.h tests/tap.h %D%/barriers/notify.c %D%/base/memory.c
-%C%_barriers_notify_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -include $(top_srcdir)/tests/fakes/fake_clock.h
+%C%_barriers_notify_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_clock.h
 
 check_PROGRAMS += %D%/barriers/mpi_test
 TESTS += %D%/barriers/mpi_test
 %C%_barriers_mpi_test_SOURCES = %D%/barriers/mpi_test.c tests/fakes/fake_clock.h tests/chance.h tests/tap.h %D%/barriers/mpi.c %D%/base/memory.c
-%C%_barriers_mpi_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES -Ddlsym=world_dlsym -include $(top_srcdir)/tests/fakes/fake_clock.h
+%C%_barriers_mpi_test_CPPFLAGS = $(AM_CPPFLAGS) -Ddlsym=world_dlsym -include $(top_srcdir)/tests/fakes/fake_clock.h
 
 # (its dlsym is of its own, which sanitizers would ask)
 if !ASAN
@@ -244,9 +244,7 @@ check_PROGRAMS += %D%/barriers/openmp_test
 TESTS += %D%/barriers/openmp_test
 endif
 %C%_barriers_openmp_test_SOURCES = %D%/barriers/openmp_test.c tests/tap.h %D%/barriers/gomp.c %D%/barriers/ompt.c
-%C%_barriers_openmp_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES
 
 check_PROGRAMS += %D%/barriers/pthreads_test
 TESTS += %D%/barriers/pthreads_test
 %C%_barriers_pthreads_test_SOURCES = %D%/barriers/pthreads_test.c tests/chance.h tests/tap.h %D%/barriers/pthreads.c %D%/barriers/core.c %D%/barriers/real_symbol.c %D%/base/memory.c
-%C%_barriers_pthreads_test_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_PHASES

@@ -1,7 +1,10 @@
 /* From a ring of planned records to the file that is read back: each sample keeps its thread, event, region, place and worth,
    whatever the ring wraps and wherever it is drained. Beside the recorder's tables a plain list adds up what was planned. */
 #include "hpcprof/hpcprof.h"
+#include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/process/process.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 #include "tests/tap.h"
 
 #include <dirent.h>
@@ -17,8 +20,6 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-
-struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
 
 /* ---- what is not asked here ---------------------------------------------------------------------------------- */
 
@@ -62,11 +63,6 @@ void hpcrec_timers_end(struct thread *t)
 void hpcrec_timers_totals(struct thread *t, struct thread_row *row)
 {
     (void)t, (void)row;
-}
-bool hpcrec_path_is_walked(const struct thread *t)
-{
-    (void)t;
-    return false;
 }
 uint32_t hpcrec_path_of_record(struct thread *t, const uint8_t *p, const uint8_t *end, uint64_t *pc)
 {
@@ -426,7 +422,7 @@ static void begin(void)
     hpcrec.parent = getppid();
     atomic_store(&hpcrec.pid, getpid());
     hpcrec_hold(&hpcrec.dir, folder, O_DIRECTORY);
-    hpcrec_facts_gather();
+    hpcrec_environment_gather();
     hpcrec_maps_open();
     hpcrec_area_room(&hpcrec.thread_rows, THREADS, sizeof(struct thread_row));
     hpcrec.thread_rows.count = THREADS;

@@ -1,38 +1,9 @@
-/* Columns, compression and escaping: how an experiment's numbers and names become text in a file. */
+/* Columns and escaping: an experiment's numbers and names as bytes of blocks, and as text of the page. */
 #include "htmlgen/write/write.h"
 
 #include <math.h>
-#include <zlib.h>
 
 /* ---- columns ---- */
-
-static uint8_t *grow(struct buf *out, size_t n)
-{
-    static const uint8_t nothing[4096];
-    size_t at = out->len;
-    for (size_t left = n; left;) {
-        size_t part = left < sizeof nothing ? left : sizeof nothing;
-        buf_add(out, nothing, part);
-        left -= part;
-    }
-    return n ? (uint8_t *)out->bytes + at : NULL;
-}
-
-void htmlgen_planes_u32(struct buf *out, const uint32_t *values, size_t n)
-{
-    uint8_t *planes = grow(out, 4 * n);
-    for (unsigned byte = 0; byte < 4; byte++)
-        for (size_t i = 0; i < n; i++)
-            planes[byte * n + i] = (uint8_t)(values[i] >> 8 * byte);
-}
-
-void htmlgen_planes_u64(struct buf *out, const uint64_t *values, size_t n)
-{
-    uint8_t *planes = grow(out, 8 * n);
-    for (unsigned byte = 0; byte < 8; byte++)
-        for (size_t i = 0; i < n; i++)
-            planes[byte * n + i] = (uint8_t)(values[i] >> 8 * byte);
-}
 
 static uint64_t bits_of(double value)
 {
@@ -42,7 +13,7 @@ static uint64_t bits_of(double value)
 }
 
 /* The values as multiples of `period` that 32 bits hold; false where one is not exactly that. */
-static bool as_multiples(const double *values, size_t n, uint64_t period, uint32_t *multiples)
+static bool as_multiples(const double *values, size_t n, uint64_t period, uint64_t *multiples)
 {
     if (period == 0 || period > (1ull << 53))
         return false;
@@ -50,7 +21,7 @@ static bool as_multiples(const double *values, size_t n, uint64_t period, uint32
         double multiple = values[i] / (double)period;
         if (!(multiple >= 0 && multiple <= UINT32_MAX) || signbit(values[i]))
             return false;
-        multiples[i] = (uint32_t)multiple;
+        multiples[i] = (uint64_t)multiple;
         if ((double)multiples[i] * (double)period != values[i])
             return false;
     }
@@ -59,24 +30,18 @@ static bool as_multiples(const double *values, size_t n, uint64_t period, uint32
 
 static void add_values(struct buf *out, const double *values, size_t n, uint64_t period, uint64_t *scale)
 {
-    uint32_t *multiples = mem_calloc(n + 1, sizeof *multiples);
-    uint64_t *bits = mem_calloc(n + 1, sizeof *bits);
-    *scale = as_multiples(values, n, period, multiples) ? period : 0;
-    if (*scale)
-        htmlgen_planes_u32(out, multiples, n);
-    else {
-        if (n)
-            memcpy(bits, values, n * sizeof *bits);
-        htmlgen_planes_u64(out, bits, n);
-    }
-    mem_free(multiples);
-    mem_free(bits);
+    uint64_t *numbers = mem_calloc(n + 1, sizeof *numbers);
+    *scale = as_multiples(values, n, period, numbers) ? period : 0;
+    for (size_t i = 0; i < n && !*scale; i++)
+        numbers[i] = bits_of(values[i]);
+    htmlgen_planes(out, numbers, n, *scale ? 4 : 8);
+    mem_free(numbers);
 }
 
 void htmlgen_metric_column(struct buf *out, const double *inclusive, const double *exclusive, size_t n, uint64_t period,
                            uint64_t *scale)
 {
-    uint8_t *state = grow(out, n);
+    uint8_t *state = htmlgen_zeros(out, n);
     double *values = mem_calloc(2 * n + 1, sizeof *values);
     size_t used = 0;
     for (size_t i = 0; i < n; i++)
@@ -158,21 +123,40 @@ static size_t add_public_strings(struct buf *out, const struct experiment *e, st
     return count;
 }
 
-static void add_u8(struct buf *out, const struct experiment *e, uint8_t (*get)(const struct place *))
+/* Distances are small numbers where the numbers themselves are not; modulo 2^32, as the reader adds. */
+static uint64_t place_number(const struct experiment *e, size_t i, enum place_column column, struct used_strings *used)
 {
-    uint8_t *to = grow(out, e->place_count);
-    for (size_t i = 0; i < e->place_count; i++)
-        to[i] = get(&e->places[i]);
-}
-
-static uint8_t get_kind(const struct place *p)
-{
-    return p->kind;
-}
-
-static uint8_t get_role(const struct place *p)
-{
-    return (uint8_t)(p->role | p->on_line << 2 | (p->irreducible ? 0x80 : 0));
+    const struct place *p = &e->places[i];
+    switch (column) {
+    case COLUMN_KIND:
+        return p->kind;
+    case COLUMN_ROLE:
+        return (uint8_t)(p->role | p->on_line << 2 | (p->irreducible ? 0x80 : 0));
+    case COLUMN_PARENT:
+        return p->parent == PLACE_NONE ? 0 : (uint32_t)i - p->parent;
+    case COLUMN_NAME:
+        return use_string(used, p->name);
+    case COLUMN_FULL_NAME:
+        return use_string(used, p->full_name);
+    case COLUMN_FILE:
+        return p->file;
+    case COLUMN_FIRST:
+        return p->line_first;
+    case COLUMN_LAST:
+        return p->line_last - p->line_first;
+    case COLUMN_CALL_FILE:
+        return p->call_file;
+    case COLUMN_CALL_LINE:
+        return p->call_line;
+    case COLUMN_INSTANCE:
+        return p->instance;
+    case COLUMN_INSTANCES:
+        return p->instances;
+    case COLUMN_ADDRESS:
+        return p->address;
+    default:
+        return (uint32_t)i - p->same;
+    }
 }
 
 static bool is_zero(const uint8_t *bytes, size_t n)
@@ -190,164 +174,63 @@ static void end_column(struct buf *out, size_t n, unsigned planes, struct place_
     layout->planes[layout->columns++] = (uint8_t)planes;
 }
 
-static void add_numbers(struct buf *out, const struct experiment *e, const uint32_t *values,
-                        struct place_layout *layout)
+void htmlgen_place_columns(struct buf *out, const struct experiment *e, struct place_layout *layout)
 {
-    htmlgen_planes_u32(out, values, e->place_count);
-    end_column(out, e->place_count, 4, layout);
-}
-
-/* A column of struct place's 32-bit members, by their offset. */
-static void add_u32(struct buf *out, const struct experiment *e, size_t offset, uint32_t *values,
-                    struct place_layout *layout)
-{
-    for (size_t i = 0; i < e->place_count; i++)
-        memcpy(&values[i], (const char *)&e->places[i] + offset, sizeof values[i]);
-    add_numbers(out, e, values, layout);
-}
-
-static void add_names(struct buf *out, const struct experiment *e, struct used_strings *used, uint32_t *values,
-                      struct place_layout *layout)
-{
-    for (size_t i = 0; i < e->place_count; i++)
-        values[i] = use_string(used, e->places[i].name);
-    add_numbers(out, e, values, layout);
-    for (size_t i = 0; i < e->place_count; i++)
-        values[i] = use_string(used, e->places[i].full_name);
-    add_numbers(out, e, values, layout);
-}
-
-/* Distances to the parent and lengths of line ranges are small numbers where the numbers themselves are not. */
-static void add_parents(struct buf *out, const struct experiment *e, uint32_t *values, struct place_layout *layout)
-{
-    for (size_t i = 0; i < e->place_count; i++)
-        values[i] = e->places[i].parent == PLACE_NONE ? 0 : (uint32_t)i - e->places[i].parent;
-    add_numbers(out, e, values, layout);
-}
-
-static void add_last_lines(struct buf *out, const struct experiment *e, uint32_t *values, struct place_layout *layout)
-{
-    for (size_t i = 0; i < e->place_count; i++)
-        values[i] = e->places[i].line_last - e->places[i].line_first; /* modulo 2^32, as the reader adds */
-    add_numbers(out, e, values, layout);
-}
-
-static void add_addresses(struct buf *out, const struct experiment *e, struct place_layout *layout)
-{
+    *layout = (struct place_layout){0};
+    struct used_strings used = used_strings_of(e);
     uint64_t *values = mem_calloc(e->place_count + 1, sizeof *values);
-    for (size_t i = 0; i < e->place_count; i++)
-        values[i] = e->places[i].address;
-    htmlgen_planes_u64(out, values, e->place_count);
-    end_column(out, e->place_count, 8, layout);
+    for (enum place_column column = 0; column < PLACE_COLUMNS; column++) {
+        for (size_t i = 0; i < e->place_count; i++)
+            values[i] = place_number(e, i, column, &used);
+        htmlgen_planes(out, values, e->place_count, htmlgen_place_widths[column]);
+        if (column >= COLUMN_PARENT)
+            end_column(out, e->place_count, htmlgen_place_widths[column], layout);
+    }
+    layout->strings = add_strings(out, e, &used);
     mem_free(values);
-}
-
-static void add_same(struct buf *out, const struct experiment *e, uint32_t *values, struct place_layout *layout)
-{
-    for (size_t i = 0; i < e->place_count; i++)
-        values[i] = (uint32_t)i - e->places[i].same;
-    add_numbers(out, e, values, layout);
 }
 
 void htmlgen_node_columns(struct buf *out, const struct experiment *e, size_t tree)
 {
     size_t n = e->trees[tree].node_count;
-    uint32_t *values = mem_calloc(n + 1, sizeof *values);
+    uint64_t *values = mem_calloc(n + 1, sizeof *values);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t parent = experiment_node_parent(e, tree, i);
         values[i] = parent == NODE_NONE ? 0 : i - parent;
     }
-    htmlgen_planes_u32(out, values, n);
+    htmlgen_planes(out, values, n, 4);
     for (uint32_t i = 0; i < n; i++)
         values[i] = experiment_node_place(e, tree, i);
-    htmlgen_planes_u32(out, values, n);
-    mem_free(values);
-}
-
-void htmlgen_place_columns(struct buf *out, const struct experiment *e, struct place_layout *layout)
-{
-    *layout = (struct place_layout){0};
-    struct used_strings used = used_strings_of(e);
-    uint32_t *values = mem_calloc(e->place_count + 1, sizeof *values);
-
-    add_u8(out, e, get_kind);
-    add_u8(out, e, get_role);
-    add_parents(out, e, values, layout);
-    add_names(out, e, &used, values, layout);
-    add_u32(out, e, offsetof(struct place, file), values, layout);
-    add_u32(out, e, offsetof(struct place, line_first), values, layout);
-    add_last_lines(out, e, values, layout);
-    add_u32(out, e, offsetof(struct place, call_file), values, layout);
-    add_u32(out, e, offsetof(struct place, call_line), values, layout);
-    add_u32(out, e, offsetof(struct place, instance), values, layout);
-    add_u32(out, e, offsetof(struct place, instances), values, layout);
-    add_addresses(out, e, layout);
-    add_same(out, e, values, layout);
-    layout->strings = add_strings(out, e, &used);
+    htmlgen_planes(out, values, n, 4);
     mem_free(values);
 }
 
 /* ---- tables ---- */
 
-static uint64_t cell_bits(const struct table_column *c, union table_cell cell)
+static uint64_t cell_number(const struct table_column *c, union table_cell cell, struct used_strings *used)
 {
-    return c->type == TABLE_NUMBER ? bits_of(cell.number) : cell.count;
-}
-
-static void add_wide_cells(struct buf *out, const struct table *t, size_t column)
-{
-    size_t n = table_row_count(t);
-    uint64_t *values = mem_calloc(n + 1, sizeof *values);
-    for (size_t i = 0; i < n; i++)
-        values[i] = cell_bits(&table_declared(t)->columns[column], table_row(t, i)[column]);
-    htmlgen_planes_u64(out, values, n);
-    mem_free(values);
-}
-
-static void add_narrow_cells(struct buf *out, const struct table *t, size_t column, struct used_strings *used)
-{
-    bool text = table_declared(t)->columns[column].type == TABLE_TEXT;
-    size_t n = table_row_count(t);
-    uint32_t *values = mem_calloc(n + 1, sizeof *values);
-    for (size_t i = 0; i < n; i++) {
-        union table_cell cell = table_row(t, i)[column];
-        values[i] = text ? use_string(used, cell.text) : cell.row;
-    }
-    htmlgen_planes_u32(out, values, n);
-    mem_free(values);
+    return c->type == TABLE_TEXT     ? use_string(used, cell.text)
+           : c->type == TABLE_REF    ? cell.row
+           : c->type == TABLE_NUMBER ? bits_of(cell.number)
+                                     : cell.count;
 }
 
 void htmlgen_table_columns(struct buf *out, const struct experiment *e, const struct table *t, size_t *string_count)
 {
     struct used_strings used = used_strings_of(e);
+    size_t n = table_row_count(t);
+    uint64_t *values = mem_calloc(n + 1, sizeof *values);
     for (size_t i = 0; i < table_declared(t)->column_count; i++) {
-        uint8_t type = table_declared(t)->columns[i].type;
-        if (type == TABLE_TEXT || type == TABLE_REF)
-            add_narrow_cells(out, t, i, &used);
-        else
-            add_wide_cells(out, t, i);
+        const struct table_column *c = &table_declared(t)->columns[i];
+        for (size_t row = 0; row < n; row++)
+            values[row] = cell_number(c, table_row(t, row)[i], &used);
+        htmlgen_planes(out, values, n, htmlgen_cell_width(c->type));
     }
     *string_count = add_public_strings(out, e, &used);
+    mem_free(values);
 }
 
-/* ---- compression and text ---- */
-
-int htmlgen_compress(struct buf *base64, const void *bytes, size_t n, struct err *err)
-{
-    if (n > UINT32_MAX)
-        return err_set(err, ERR_LIMIT, "a part of the database would have %zu bytes; the limit is %lu", n,
-                       (unsigned long)UINT32_MAX);
-    uLongf len = compressBound((uLong)n);
-    uint8_t *packed = mem_alloc(len ? len : 1);
-    int status = compress2(packed, &len, n ? bytes : packed, (uLong)n, 6);
-    if (status != Z_OK) {
-        mem_free(packed);
-        return err_set(err, ERR_SYSTEM, "zlib cannot compress %zu bytes (its status %d)", n, status);
-    }
-    buf_base64(base64, packed, len);
-    mem_free(packed);
-    return 0;
-}
+/* ---- text ---- */
 
 void htmlgen_utf8(struct buf *out, const void *bytes, size_t n)
 {

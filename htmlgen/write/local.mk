@@ -1,4 +1,4 @@
-htmlgen_libhtmlgen_a_SOURCES += %D%/write.h %D%/write.c %D%/encode.c %D%/sources.c %D%/sha256.c
+htmlgen_libhtmlgen_a_SOURCES += %D%/write.h %D%/write.c %D%/encode.c %D%/sources.c
 
 check_PROGRAMS += %D%/write_test
 TESTS += %D%/write_test

@@ -20,7 +20,7 @@ static const char *const source_state_words[] = {"text", "missing", "left-out", 
 /* Metrics share files where there are more than this, so that comparing forty runs does not give forty files. */
 enum { METRIC_FILES_WANTED = 24 };
 
-struct block { /* of data/, as the head lists it */
+struct listed { /* a block of data/, in the head */
     char name[24];
     size_t bytes; /* before compression */
 };
@@ -40,7 +40,7 @@ struct writer {
     size_t source_chunks, metrics_per_chunk, metric_chunks;
     struct column *columns; /* by tree, then by metric */
     size_t *table_strings;  /* by table: how many */
-    struct VEC(struct block) blocks;
+    struct VEC(struct listed) blocks;
     struct warnings *warnings;
 };
 
@@ -54,7 +54,7 @@ static int write_file(const struct writer *w, const char *name, const struct buf
     mem_free(path);
     if (status < 0)
         return -1;
-    outfile_printf(out, "hpcview_data(\"%s\",\"", name);
+    outfile_printf(out, BLOCK_CALL, name);
     outfile_write(out, base64->bytes, base64->len);
     outfile_printf(out, "\");\n");
     return outfile_commit(out, err);
@@ -64,15 +64,15 @@ static int write_file(const struct writer *w, const char *name, const struct buf
 static int put_block(struct writer *w, const char *name, size_t number, const struct buf *bytes, struct err *err)
 {
     struct buf base64 = {0};
-    struct block *block = vec_push(&w->blocks);
-    *block = (struct block){.bytes = bytes->len};
+    struct listed *block = vec_push(&w->blocks);
+    *block = (struct listed){.bytes = bytes->len};
     if (number == SIZE_MAX)
         snprintf(block->name, sizeof block->name, "%s", name);
     else
         snprintf(block->name, sizeof block->name, "%s-%zu", name, number);
-    int status = htmlgen_compress(&base64, bytes->bytes, bytes->len, err);
+    int status = htmlgen_pack(&base64, bytes->bytes, bytes->len, err);
     if (status == 0 && w->single_file)
-        buf_printf(&w->inside, "<script type=\"application/x-hpcview\" id=\"data-%s\">%s</script>\n", block->name,
+        buf_printf(&w->inside, "<script type=\"application/x-hpcview\" " BLOCK_ELEMENT "%s</script>\n", block->name,
                    base64.bytes);
     else if (status == 0)
         status = write_file(w, block->name, &base64, err);
@@ -159,12 +159,6 @@ static int put_sources(struct writer *w, struct err *err)
 
 /* ---- the head ---- */
 
-/* An index, or -1 for "none". */
-static void put_index(struct jsonout *j, const char *key, uint32_t index)
-{
-    json_put_i64(j, key, index == UINT32_MAX ? -1 : (int64_t)index);
-}
-
 static void head_blocks(const struct writer *w, struct jsonout *j)
 {
     json_key(j, "blocks");
@@ -213,7 +207,6 @@ static void head_trees(const struct writer *w, struct jsonout *j)
 
 static void head_table_columns(struct jsonout *j, const struct table_decl *d)
 {
-    static const char *const types[] = {"count", "number", "text", "time", "ref"}; /* in the order of enum table_type */
     json_key(j, "columns");
     json_begin_array(j);
     for (size_t i = 0; i < d->column_count; i++) {
@@ -223,7 +216,7 @@ static void head_table_columns(struct jsonout *j, const struct table_decl *d)
         json_put_string(j, "title", c->title);
         json_put_string(j, "unit", c->unit);
         json_put_string(j, "description", c->description);
-        json_put_string(j, "type", types[c->type]);
+        json_put_string(j, "type", htmlgen_cell_types[c->type]);
         if (c->type == TABLE_REF)
             json_put_string(j, "to", c->refers);
         json_end_object(j);
@@ -258,22 +251,8 @@ static void head_metrics(const struct writer *w, struct jsonout *j)
     json_key(j, "metrics");
     json_begin_array(j);
     for (size_t i = 0; i < e->metric_count; i++) {
-        const struct metric *m = &e->metrics[i];
         json_begin_object(j);
-        json_put_string(j, "name", strtab_get(e->strings, m->name));
-        json_put_string(j, "display_name", strtab_get(e->strings, m->display_name));
-        json_put_string(j, "unit", strtab_get(e->strings, m->unit));
-        json_put_string(j, "description", strtab_get(e->strings, m->description));
-        json_put_string(j, "formula", strtab_get(e->strings, m->formula));
-        json_put_string(j, "event", strtab_get(e->strings, m->event));
-        json_put_u64(j, "period", m->period);
-        json_put_bool(j, "percent", m->percent);
-        json_put_bool(j, "display", m->display);
-        json_put_bool(j, "sort_by", m->sort_by);
-        json_put_bool(j, "estimated", m->estimated);
-        json_put_bool(j, "has_exclusive", m->has_exclusive);
-        json_put_bool(j, "summed", m->summed);
-        put_index(j, "run", m->run);
+        htmlgen_put_fields(j, e->strings, htmlgen_metric_fields, &e->metrics[i]);
         json_end_object(j);
     }
     json_end_array(j);
@@ -296,17 +275,6 @@ static void head_files(const struct writer *w, struct jsonout *j)
         json_end_array(j);
     }
     json_end_array(j);
-}
-
-/* The command with the program's folder left out: it is of no use elsewhere, and tells about the machine. */
-static const char *shown_command(const char *command)
-{
-    size_t word = strcspn(command, " ");
-    const char *start = command;
-    for (const char *p = command; p < command + word; p++)
-        if (*p == '/' && p + 1 < command + word)
-            start = p + 1;
-    return start;
 }
 
 static void head_facts(const struct experiment *e, const struct experiment_run *run, struct jsonout *j)
@@ -332,19 +300,14 @@ static void head_runs(const struct writer *w, struct jsonout *j)
     for (size_t i = 0; i < e->run_count; i++) {
         const struct experiment_run *run = &e->runs[i];
         json_begin_object(j);
-        json_put_string(j, "name", strtab_get(e->strings, run->name));
-        json_put_string(j, "machine", strtab_get(e->strings, run->machine));
-        json_put_string(j, "command", shown_command(strtab_get(e->strings, run->command)));
-        json_put_string(j, "asked", strtab_get(e->strings, run->asked));
+        htmlgen_put_fields(j, e->strings, htmlgen_run_fields, run);
         json_key(j, "modules");
         json_begin_array(j);
         for (size_t k = 0; k < run->module_count; k++)
             json_string(j, strtab_get(e->strings, run->modules[k]));
         json_end_array(j);
         head_facts(e, run, j);
-        json_put_u64(j, "first_process", run->process_first);
-        json_put_u64(j, "processes", run->process_count);
-        json_put_u64(j, "root", run->root);
+        htmlgen_put_fields(j, e->strings, htmlgen_run_processes, run);
         json_end_object(j);
     }
     json_end_array(j);
@@ -358,12 +321,7 @@ static void head_processes(const struct writer *w, struct jsonout *j)
     for (size_t i = 0; i < e->process_count; i++) {
         const struct hpcprof_process *p = &e->processes[i];
         json_begin_object(j);
-        json_put_string(j, "source", path_base(strtab_get(e->strings, p->source_file)));
-        json_put_string(j, "host", strtab_get(e->strings, p->host));
-        json_put_string(j, "command", shown_command(strtab_get(e->strings, p->command)));
-        json_put_string(j, "machine", strtab_get(e->strings, p->machine));
-        json_put_string(j, "kernel", strtab_get(e->strings, p->kernel));
-        json_put_string(j, "sampler", strtab_get(e->strings, p->sampler));
+        htmlgen_put_fields(j, e->strings, htmlgen_process_names, p);
         /* a double holds milliseconds since 1970 exactly, nanoseconds not */
         json_put_double(j, "start_ms", (double)(p->start_ns / 1000000));
         json_key(j, "seconds");
@@ -371,10 +329,7 @@ static void head_processes(const struct writer *w, struct jsonout *j)
             json_double(j, (double)(p->end_ns - p->start_ns) / 1e9);
         else
             json_null(j);
-        json_put_u64(j, "threads", p->thread_count);
-        json_put_i64(j, "rank", p->rank);
-        json_put_i64(j, "exit_status", p->exit_status);
-        json_put_bool(j, "complete", p->complete);
+        htmlgen_put_fields(j, e->strings, htmlgen_process_fields, p);
         json_end_object(j);
     }
     json_end_array(j);
@@ -429,10 +384,10 @@ static void make_head(const struct writer *w, struct buf *head)
 
 static void policy(const struct writer *w, struct buf *out)
 {
-    buf_str(out, "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'sha256-");
-    htmlgen_sha256_base64(out, htmlgen_style, htmlgen_style_len);
-    buf_str(out, "'; script-src 'sha256-");
-    htmlgen_sha256_base64(out, htmlgen_script, htmlgen_script_len);
+    buf_printf(out,
+               "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'sha256-%s'; "
+               "script-src 'sha256-%s",
+               htmlgen_style_hash, htmlgen_script_hash);
     /* The data scripts: 'self' where the page comes from a server, file: where it comes from disk. Trusted Types make
        the browser itself refuse text as markup. */
     buf_str(out, w->single_file ? "'" : "' 'self' file:");

@@ -2,26 +2,18 @@
 #ifndef HTMLGEN_WRITE_H
 #define HTMLGEN_WRITE_H
 
+#include "htmlgen/format/format.h"
 #include "htmlgen/htmlgen.h"
-
-/* The version of the database format (doc/formats/database.md); the page's reader has the same number in
- * templates/model/head.ts. */
-#define HTMLGEN_VERSION 3
 
 /* ---- the bundle, made from templates/ at build time (embed.sh) ---- */
 
 extern const unsigned char htmlgen_page[], htmlgen_script[], htmlgen_style[];
 extern const size_t htmlgen_page_len, htmlgen_script_len, htmlgen_style_len;
+/* SHA-256, in base64: what the content security policy calls the one script and style that are allowed. */
+extern const char htmlgen_script_hash[], htmlgen_style_hash[];
 
 /* ---- columns (encode.c) ---- */
 
-/* An array is stored as its byte planes: all lowest bytes, then all second bytes, ... zlib makes much less of it that
-   way, and no byte order has to be told. */
-void htmlgen_planes_u32(struct buf *, const uint32_t *, size_t n);
-void htmlgen_planes_u64(struct buf *, const uint64_t *, size_t n);
-
-/* One metric: n bytes of state, then the values the states call for. */
-enum { STATE_INCLUSIVE = 1, STATE_EXCLUSIVE = 2, STATE_EQUAL = 4 /* the exclusive value is the inclusive one */ };
 /* *scale: what the stored values, 32 bits wide then, are to be multiplied with; 0: they are doubles. Sampled metrics
    are multiples of their period; small whole numbers pack better than doubles. exclusive may be NULL. */
 void htmlgen_metric_column(struct buf *, const double *inclusive, const double *exclusive, size_t n, uint64_t period,
@@ -44,17 +36,10 @@ void htmlgen_place_columns(struct buf *, const struct experiment *, struct place
 /* A table's columns and, behind them, their strings. */
 void htmlgen_table_columns(struct buf *, const struct experiment *, const struct table *, size_t *string_count);
 
-/* zlib stream of the bytes, as base64. The same bytes for the same input and zlib. */
-int htmlgen_compress(struct buf *base64, const void *bytes, size_t n, struct err *);
-
 /* Text as valid UTF-8: what is not becomes U+FFFD. */
 void htmlgen_utf8(struct buf *, const void *bytes, size_t n);
 /* Text that may stand in HTML, in content and in a quoted attribute. */
 void htmlgen_escape(struct buf *, const char *text);
-
-/* ---- SHA-256 (FIPS 180-4), base64, for the content security policy (sha256.c) ---- */
-
-void htmlgen_sha256_base64(struct buf *, const void *bytes, size_t n);
 
 /* ---- source text (sources.c) ---- */
 

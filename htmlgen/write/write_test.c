@@ -29,38 +29,38 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* ---- SHA-256: the vectors of FIPS 180-4's examples ---- */
+/* ---- the bundle's hashes: of the very bytes that the page gets ---- */
 
-static void test_sha256(void)
+static void check_hash(const unsigned char *bytes, size_t n, const char *hash)
 {
-    static const struct {
-        const char *text, *want;
-    } cases[] = {
-        {"", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="},
-        {"abc", "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="},
-        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "JI1qYdIGOLjlwCaTDD5gOaM85Flk/yFn9uzt1BnbBsE="},
-        {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqr"
-         "stu",
-         "z1sWp3ivg4ADbOWeewSSNwskmxHo8HpRr6xFA3r+6dE="},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct buf got = {0};
-        htmlgen_sha256_base64(&got, cases[i].text, strlen(cases[i].text));
-        CHECK_STR(got.bytes, cases[i].want);
-        buf_release(&got);
+    char *path = in_folder("hashed"), *command = mem_printf("sha256sum <'%s'", path), hex[65] = "";
+    struct buf digest = {0}, base64 = {0};
+    struct outfile *out;
+    struct err err;
+    CHECK_INT(outfile_create(path, &out, &err), 0);
+    outfile_write(out, bytes, n);
+    CHECK_INT(outfile_commit(out, &err), 0);
+    FILE *sum = popen(command, "r");
+    CHECK(sum && fread(hex, 1, 64, sum) == 64);
+    for (size_t i = 0; i < 64; i += 2) {
+        char byte[] = {hex[i], hex[i + 1], 0};
+        buf_u8(&digest, (uint8_t)strtoul(byte, NULL, 16));
     }
-    struct buf all = {0},
-               sum = {0}; /* of every length to beyond four blocks; of those the sum, as Python's hashlib has it */
-    for (size_t n = 0; n < 260; n++) {
-        uint8_t bytes[260];
-        for (size_t i = 0; i < n; i++)
-            bytes[i] = (uint8_t)(i * 7 + n);
-        htmlgen_sha256_base64(&all, bytes, n);
-    }
-    htmlgen_sha256_base64(&sum, all.bytes, all.len);
-    CHECK_STR(sum.bytes, "jaT01qaAjy6pMw/Ru2/iXH61u3aKrKvobvYEkMb2IoQ=");
-    buf_release(&all);
-    buf_release(&sum);
+    buf_base64(&base64, (const uint8_t *)digest.bytes, digest.len);
+    CHECK_STR(hash, base64.bytes);
+    if (sum)
+        pclose(sum);
+    unlink(path);
+    buf_release(&digest);
+    buf_release(&base64);
+    mem_free(path);
+    mem_free(command);
+}
+
+static void test_hashes(void)
+{
+    check_hash(htmlgen_script, htmlgen_script_len, htmlgen_script_hash);
+    check_hash(htmlgen_style, htmlgen_style_len, htmlgen_style_hash);
 }
 
 /* ---- text ---- */
@@ -91,9 +91,9 @@ static void test_text(void)
 
 static void test_planes(void)
 {
-    const uint32_t values[] = {0x04030201, 0x14131211};
+    const uint64_t values[] = {0x04030201, 0x14131211};
     struct buf out = {0};
-    htmlgen_planes_u32(&out, values, 2);
+    htmlgen_planes(&out, values, 2, 4);
     CHECK_INT(out.len, 8);
     CHECK(memcmp(out.bytes, "\x01\x11\x02\x12\x03\x13\x04\x14", 8) == 0);
     buf_release(&out);
@@ -423,11 +423,8 @@ static void test_page_parts(void)
     CHECK_NAMED(text && memmem(text, n, htmlgen_script, htmlgen_script_len), "the script");
     CHECK_NAMED(text && memmem(text, n, htmlgen_style, htmlgen_style_len), "the style");
     struct buf policy = {0};
-    buf_str(&policy, "style-src 'sha256-");
-    htmlgen_sha256_base64(&policy, htmlgen_style, htmlgen_style_len);
-    buf_str(&policy, "'; script-src 'sha256-");
-    htmlgen_sha256_base64(&policy, htmlgen_script, htmlgen_script_len);
-    buf_str(&policy, "'; worker-src blob:");
+    buf_printf(&policy, "style-src 'sha256-%s'; script-src 'sha256-%s'; worker-src blob:", htmlgen_style_hash,
+               htmlgen_script_hash);
     CHECK_NAMED(text && strstr(text, "default-src 'none'; ") && count_of(text, policy.bytes) == 1,
                 "what it may load: this style and this script");
     CHECK_NAMED(text && !strstr(text, "@TITLE@") && !strstr(text, "@HEAD@"), "and nothing is left to be filled in");
@@ -631,25 +628,25 @@ static unsigned planes_of(const uint64_t *values, size_t n)
     return planes;
 }
 
-enum { PLACE_COLUMNS = 14 };
+enum { DECODED_COLUMNS = 14 };
 
 static uint64_t field(const struct experiment *e, size_t column, size_t i)
 {
     const struct place *p = &e->places[i];
-    const uint64_t fields[PLACE_COLUMNS] = {p->kind,
-                                            p->role | (unsigned)p->on_line << 2 | (p->irreducible ? 0x80u : 0u),
-                                            p->parent == PLACE_NONE ? 0 : i - p->parent,
-                                            0,
-                                            0,
-                                            p->file,
-                                            p->line_first,
-                                            (uint32_t)(p->line_last - p->line_first),
-                                            p->call_file,
-                                            p->call_line,
-                                            p->instance,
-                                            p->instances,
-                                            p->address,
-                                            i - p->same};
+    const uint64_t fields[DECODED_COLUMNS] = {p->kind,
+                                              p->role | (unsigned)p->on_line << 2 | (p->irreducible ? 0x80u : 0u),
+                                              p->parent == PLACE_NONE ? 0 : i - p->parent,
+                                              0,
+                                              0,
+                                              p->file,
+                                              p->line_first,
+                                              (uint32_t)(p->line_last - p->line_first),
+                                              p->call_file,
+                                              p->call_line,
+                                              p->instance,
+                                              p->instances,
+                                              p->address,
+                                              i - p->same};
     return fields[column];
 }
 
@@ -659,9 +656,9 @@ static void check_places(const struct experiment *e, const char *name)
     struct place_layout layout;
     htmlgen_place_columns(&out, e, &layout);
     struct decoder d = {(const uint8_t *)out.bytes, e->place_count};
-    uint64_t *columns[PLACE_COLUMNS];
-    bool same = layout.columns == PLACE_COLUMNS - 2, least = true;
-    for (size_t c = 0; c < PLACE_COLUMNS; c++) {
+    uint64_t *columns[DECODED_COLUMNS];
+    bool same = layout.columns == DECODED_COLUMNS - 2, least = true;
+    for (size_t c = 0; c < DECODED_COLUMNS; c++) {
         columns[c] = next_column(&d, c < 2 ? 1 : layout.planes[c - 2]);
         least = least && (c < 2 || layout.planes[c - 2] == planes_of(columns[c], d.n));
         for (size_t i = 0; i < d.n && c != 3 && c != 4; i++)
@@ -685,7 +682,7 @@ static void check_places(const struct experiment *e, const char *name)
     CHECK_NAMED(same, name);
     CHECK_NAMED(least, "with no plane that is 0 everywhere");
     CHECK_NAMED(at == out.bytes + out.len, "and nothing behind it");
-    for (size_t c = 0; c < PLACE_COLUMNS; c++)
+    for (size_t c = 0; c < DECODED_COLUMNS; c++)
         mem_free(columns[c]);
     mem_free(strings);
     buf_release(&out);
@@ -914,9 +911,9 @@ static void test_errors(void)
         mem_free(path);
         experiment_free(e);
     }
-    CHECK_INT(htmlgen_compress(&out, NULL, (size_t)UINT32_MAX + 1, &err), -1);
+    CHECK_INT(htmlgen_pack(&out, NULL, (size_t)UINT32_MAX + 1, &err), -1);
     CHECK(err.kind == ERR_LIMIT);
-    CHECK_INT(htmlgen_compress(&out, NULL, 0, &err), 0);
+    CHECK_INT(htmlgen_pack(&out, NULL, 0, &err), 0);
     CHECK_STR(out.bytes, "eJwDAAAAAAE="); /* nothing is a stream as well */
     buf_release(&out);
     mem_free(blocking);
@@ -975,7 +972,7 @@ int main(void)
     folder = mkdtemp(name);
     if (!folder)
         return 1;
-    test_sha256();
+    test_hashes();
     test_text();
     test_planes();
     test_metric_column();

@@ -49,10 +49,6 @@ struct kept_functions {
 };
 void functions_take(struct hpcprof *, struct kept_functions *);
 void functions_give(struct kept_functions *, struct structures *);
-/* What a database says of its run, as a measurement, and of its modules, whose trees are added, and of its threads
-   (vec_release). `input`: no other has that number (database_run.c). */
-int database_as_run(const char *path, uint32_t input, struct structures *, struct hpcprof **,
-                    struct thread_value_list *, struct warnings *, struct err *);
 struct structure_source structures_source(struct structures *);
 
 /* ---- loops.c ------------------------------------------------------------------------------------------------- */
@@ -60,12 +56,12 @@ struct structure_source structures_source(struct structures *);
 struct loop_machines {                /* cores, by processor; read when they are first needed */
     const char *folder, *named;       /* folder NULL: loops are not looked at. Lent */
     const struct quality_tools *llvm; /* NULL: llvm-mca is not asked */
-    struct quality_machine *of[2];
+    struct machine_core *of[2];
     bool failed[2];
 };
 void loop_machines_release(struct loop_machines *);
 /* The core that code of this processor is judged by; NULL: none. */
-const struct quality_machine *loop_machine(struct loop_machines *, bool aarch64, struct warnings *);
+const struct machine_core *loop_machine(struct loop_machines *, bool aarch64, struct warnings *);
 /* The innermost loops of the tree that hold a sampled address; unrolled ones are told so in the tree. NULL: none. */
 struct quality_report *loops_analyze(struct loop_machines *, struct bloop_binary *, struct scope_tree *,
                                      const struct sampled *, struct warnings *);

@@ -7,8 +7,8 @@ TESTS += %D%/compilers_test %D%/loops_test %D%/functions_test
 %C%_compilers_test_CPPFLAGS = $(AM_CPPFLAGS) -Dinstructions_choose=fake_choose -Dbloop_producer=fake_producer
 %C%_compilers_test_LDADD = $(ROOM_LDADD)
 %C%_loops_test_SOURCES = %D%/loops_test.c %D%/loops.c tests/fixtures/experiment_outline.h tests/chance.h tests/tap.h
-%C%_loops_test_CPPFLAGS = $(AM_CPPFLAGS) -Dbloop_is_aarch64=fake_is_aarch64 -Dquality_machine_read=fake_machine_read \
-	-Dquality_machine_here=fake_machine_here -Dquality_machine_free=fake_machine_free -Dcorrelate_trips=fake_trips \
+%C%_loops_test_CPPFLAGS = $(AM_CPPFLAGS) -Dbloop_is_aarch64=fake_is_aarch64 -Dmachine_core_read=fake_machine_read \
+	-Dmachine_core_here=fake_machine_here -Dmachine_core_free=fake_machine_free -Dcorrelate_trips=fake_trips \
 	-Dquality_analyze=fake_analyze
 %C%_loops_test_LDADD = $(ROOM_LDADD)
 %C%_functions_test_SOURCES = %D%/functions_test.c %D%/functions.c tests/fixtures/experiment_outline.h tests/chance.h tests/tap.h

@@ -11,14 +11,14 @@
 
 /* ---- analysis ------------------------------------------------------------------------ */
 
-const struct quality_machine *loop_machine(struct loop_machines *m, bool aarch64, struct warnings *warnings)
+const struct machine_core *loop_machine(struct loop_machines *m, bool aarch64, struct warnings *warnings)
 {
-    struct quality_machine **machine = &m->of[aarch64];
+    struct machine_core **machine = &m->of[aarch64];
     struct err err = {0};
     if (*machine || m->failed[aarch64] || !m->folder)
         return *machine;
-    int status = m->named ? quality_machine_read(m->named, m->folder, machine, &err)
-                          : quality_machine_here(m->folder, "/proc/cpuinfo", aarch64, machine, &err);
+    int status = m->named ? machine_core_read(m->named, m->folder, machine, &err)
+                          : machine_core_here(m->folder, "/proc/cpuinfo", aarch64, machine, &err);
     if (status < 0) {
         warnings_add(warnings, "%s; loops are not judged by their machine code", err.msg);
         m->failed[aarch64] = true;
@@ -28,8 +28,8 @@ const struct quality_machine *loop_machine(struct loop_machines *m, bool aarch64
 
 void loop_machines_release(struct loop_machines *m)
 {
-    quality_machine_free(m->of[0]);
-    quality_machine_free(m->of[1]);
+    machine_core_free(m->of[0]);
+    machine_core_free(m->of[1]);
 }
 
 /* By scope: is there a sampled address in this loop, and in none inside of it? */
@@ -67,7 +67,7 @@ static void tell_unrolled(struct scope_tree *t, const struct quality_report *r)
 struct quality_report *loops_analyze(struct loop_machines *machines, struct bloop_binary *binary,
                                      struct scope_tree *tree, const struct sampled *at, struct warnings *warnings)
 {
-    const struct quality_machine *machine = loop_machine(machines, bloop_is_aarch64(binary), warnings);
+    const struct machine_core *machine = loop_machine(machines, bloop_is_aarch64(binary), warnings);
     struct quality_report *report = NULL;
     struct err err = {0};
     if (!machine)

@@ -12,14 +12,14 @@ struct bloop_binary {
     bool aarch64;
 };
 
-struct quality_machine {
+struct machine_core {
     const char *from;
 };
 
 bool fake_is_aarch64(const struct bloop_binary *);
-int fake_machine_read(const char *, const char *, struct quality_machine **, struct err *);
-int fake_machine_here(const char *, const char *, bool, struct quality_machine **, struct err *);
-void fake_machine_free(struct quality_machine *);
+int fake_machine_read(const char *, const char *, struct machine_core **, struct err *);
+int fake_machine_here(const char *, const char *, bool, struct machine_core **, struct err *);
+void fake_machine_free(struct machine_core *);
 double fake_trips(const struct correlation *, uint32_t module, vaddr header);
 int fake_analyze(struct bloop_binary *, const struct scope_tree *, const struct quality_options *,
                  struct quality_report **, struct warnings *, struct err *);
@@ -37,7 +37,7 @@ bool fake_is_aarch64(const struct bloop_binary *b)
     return b->aarch64;
 }
 
-static int give_machine(struct quality_machine **machine, struct err *err)
+static int give_machine(struct machine_core **machine, struct err *err)
 {
     if (fails)
         return err_set(err, ERR_FORMAT, "no core");
@@ -46,20 +46,20 @@ static int give_machine(struct quality_machine **machine, struct err *err)
     return 0;
 }
 
-int fake_machine_read(const char *named, const char *folder, struct quality_machine **machine, struct err *err)
+int fake_machine_read(const char *named, const char *folder, struct machine_core **machine, struct err *err)
 {
     buf_printf(&asked, " read %s in %s", named, folder);
     return give_machine(machine, err);
 }
 
-int fake_machine_here(const char *folder, const char *cpuinfo, bool aarch64, struct quality_machine **machine,
+int fake_machine_here(const char *folder, const char *cpuinfo, bool aarch64, struct machine_core **machine,
                       struct err *err)
 {
     buf_printf(&asked, " here %s %d in %s", cpuinfo, aarch64, folder);
     return give_machine(machine, err);
 }
 
-void fake_machine_free(struct quality_machine *machine)
+void fake_machine_free(struct machine_core *machine)
 {
     machines_open -= machine != NULL;
     mem_free(machine);
@@ -93,7 +93,7 @@ static void test_machines(void)
     buf_str(&asked, "");
     CHECK(!loop_machine(&none, false, w) && !loop_machine(&none, true, w));
     CHECK_STR(asked.bytes, "");
-    const struct quality_machine *x86 = loop_machine(&here, false, w), *arm = loop_machine(&here, true, w);
+    const struct machine_core *x86 = loop_machine(&here, false, w), *arm = loop_machine(&here, true, w);
     CHECK(x86 && arm && x86 != arm && loop_machine(&here, false, w) == x86 && loop_machine(&here, true, w) == arm);
     CHECK_STR(asked.bytes, " here /proc/cpuinfo 0 in F here /proc/cpuinfo 1 in F");
     CHECK(loop_machine(&named, true, w) && loop_machine(&named, true, w));

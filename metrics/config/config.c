@@ -193,6 +193,11 @@ void config_set_threads(struct config *c, unsigned threads)
     c->threads = threads;
 }
 
+void config_set_reader(struct config *c, const struct experiment_reader *reader)
+{
+    c->reader = reader;
+}
+
 void config_set_ranks(struct config *c, const struct ranks *ranks)
 {
     c->ranks = ranks;

@@ -53,7 +53,8 @@ struct config {
     const struct blocks *known_blocks; /* NULL: none */
     bool all_blocks, from_file;
     unsigned threads;
-    const struct ranks *ranks;        /* NULL: there is one. Lent */
+    const struct experiment_reader *reader; /* NULL: runs are measurements */
+    const struct ranks *ranks;              /* NULL: there is one. Lent */
     const char *machines, *machine;   /* folder of cores for loops' quality, NULL: none is wanted; the one asked for */
     const struct quality_tools *llvm; /* NULL: it is not asked about loops */
     bool instructions;                /* of sampled procedures are wanted */

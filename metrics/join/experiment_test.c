@@ -1573,6 +1573,53 @@ static void test_versions(void)
     mem_free(paths[1]);
 }
 
+static void write_text(const char *folder, const char *name, const char *text)
+{
+    char *path = path_join(folder, name);
+    struct outfile *out;
+    struct err err = {0};
+    for (char *end = strchr(path + strlen(folder) + 1, '/'); end; end = strchr(end + 1, '/')) {
+        *end = '\0';
+        mkdir(path, 0777);
+        *end = '/';
+    }
+    if (outfile_create(path, &out, &err) < 0)
+        exit(99);
+    outfile_write(out, text, strlen(text));
+    if (outfile_commit(out, &err) < 0)
+        exit(99);
+    mem_free(path);
+}
+
+/* Which of two files of the newer build an older one has become: a folder that both lie in counts for more than equal
+   texts, as texts change from build to build. */
+static void test_folder_before_text(void)
+{
+    char folder[] = "/tmp/experiment_test.XXXXXX";
+    if (!mkdtemp(folder))
+        exit(99);
+    write_text(folder, "1/b/a.c", "1\n2\nit was so\n");
+    write_text(folder, "2/b/a.c", "1\n2\nit is so\n");
+    write_text(folder, "2/c/a.c", "1\n2\nit was so\n");
+    char *older = mem_printf("F %s/1/b/a.c\n P f 1-9 1000-1100\n  S 2 1000-1010\n", folder);
+    char *newer = mem_printf("F %s/2/b/a.c\n P f 1-9 1000-1100\n  S 2 1000-1010\n"
+                             "F %s/2/c/a.c\n P g 1-9 2000-2100\n  S 2 2000-2010\n",
+                             folder, folder);
+    const struct drawn_module both[] = {{"/1/app", older}, {"/2/app", newer}, {NULL, NULL}};
+    const char *runs[] = {"/1/app 0x1000 C 1\n", "/2/app 0x1000 C 3\n/2/app 0x2000 C 4\n", NULL};
+    struct config *c = config_create();
+    config_add_measurement(c, "older");
+    config_add_measurement(c, "newer");
+    struct made m = make(c, runs, both);
+    CHECK(m.e);
+    CHECK_INT(m.e ? places_with(m.e, PLACE_LINE, 2, 2, 1, 3) : 0, 1);
+    CHECK_INT(m.e ? places_with(m.e, PLACE_LINE, 2, 2, 0, 4) : 0, 1);
+    release(&m);
+    dir_remove_tree(folder, NULL);
+    mem_free(older);
+    mem_free(newer);
+}
+
 /* What goes into a column comes out of it, whatever is missing. */
 static void test_values(void)
 {
@@ -1890,6 +1937,7 @@ int main(void)
     test_many_loops();
     test_lines_elsewhere();
     test_versions();
+    test_folder_before_text();
     test_places();
     test_calls();
     test_order_of_calls();

@@ -45,6 +45,13 @@ uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, si
 void facts_take(struct experiment *, const struct correlation *, const struct input *, size_t input_count,
                 uint32_t run);
 
+/* ---- finished_run.c -------------------------------------------------------------------------- */
+
+/* What a finished experiment says of its run, as a measurement, and of its modules, whose trees are added, and of its
+   threads (vec_release). `path` is for messages; `input`: no other has that number. */
+int finished_run(const struct experiment *, const char *path, uint32_t input, struct structures *, struct hpcprof **,
+                 struct thread_value_list *, struct err *);
+
 /* ---- statistics.c -------------------------------------------------------------------------------------------- */
 
 /* Fills the columns that are statistics, reading the inputs again. */

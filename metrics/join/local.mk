@@ -1,6 +1,6 @@
 metrics_libmetrics_a_SOURCES += \
 	%D%/join.h %D%/align_runs.c %D%/attribution_report.c %D%/calls.c %D%/correlate.c %D%/environment.c %D%/experiment.c \
-	%D%/line_diff.c %D%/order.c %D%/read.c %D%/sources.c %D%/start_config.c %D%/statistics.c
+	%D%/finished_run.c %D%/line_diff.c %D%/order.c %D%/read.c %D%/sources.c %D%/start_config.c %D%/statistics.c
 
 check_PROGRAMS += %D%/experiment_test %D%/conserve_test %D%/line_diff_test %D%/sources_test
 TESTS += %D%/experiment_test %D%/conserve_test %D%/line_diff_test %D%/sources_test

@@ -68,10 +68,14 @@ static void list_inputs(const struct config_run *run, uint32_t number, struct in
         *vec_push(inputs) = (struct input){.run = number, .path = mem_strdup(run->path)};
 }
 
-static int read_finished(const struct config_run *run, uint32_t number, struct structures *structures,
-                         struct input *input, struct warnings *warnings, struct err *err)
+static int read_finished(const struct config *config, const struct config_run *run, uint32_t number,
+                         struct structures *structures, struct input *input, struct warnings *warnings, struct err *err)
 {
-    int status = database_as_run(run->path, number, structures, &input->profile, &input->threads, warnings, err);
+    struct experiment *e = NULL;
+    int status = config->reader->read(run->path, &e, warnings, err);
+    if (status == 0)
+        status = finished_run(e, run->path, number, structures, &input->profile, &input->threads, err);
+    experiment_free(e);
     return status < 0 && *run->where ? err_in(err, "%s: run '%s'", run->where, run->name) : status;
 }
 
@@ -81,8 +85,8 @@ static int read_input(const struct config *config, struct input *input, uint32_t
 {
     struct config_run run = config->runs.items[input->run];
     run.path = input->path;
-    input->finished = experiment_is_database(run.path);
-    int status = input->finished ? read_finished(&run, number, structures, input, warnings, err)
+    input->finished = config->reader && config->reader->knows(run.path);
+    int status = input->finished ? read_finished(config, &run, number, structures, input, warnings, err)
                                  : measurement_read(config, &run, progress, &input->profile, warnings, err);
     if (status < 0)
         return -1;

@@ -430,7 +430,7 @@ static struct experiment *built_of(struct at_hand *h, const char *body)
         status = config_read(path, &h->config, h->warnings, &h->err);
     }
     if (status == 0)
-        config_judge_loops(h->config, machines, machine);
+        config_judge_loops(h->config, machines, machine), config_set_reader(h->config, &htmlgen_reader);
     if (status == 0 && take_wishes(h) == 0) {
         config_list_instructions(h->config);
         char *wishes = mem_strdup(h->given[WISHES] ? h->given[WISHES] : "");

@@ -45,13 +45,13 @@ static bool text_ends(const char *text, size_t room)
     return memchr(text, '\0', room) != NULL;
 }
 
-static bool machine_is_one(const struct mhsim_machine *from)
+static bool machine_is_one(const struct machine_memory *from)
 {
-    struct mhsim_machine m = *from;
+    struct machine_memory m = *from;
     bool texts = text_ends(m.name, sizeof m.name);
-    for (uint32_t i = 0; i < MHSIM_LEVELS; i++)
+    for (uint32_t i = 0; i < MACHINE_LEVELS; i++)
         texts = texts && text_ends(m.levels[i].name, sizeof m.levels[i].name);
-    return texts && mhsim_machine_check(&m, "", NULL) == 0;
+    return texts && machine_memory_check(&m, "", NULL) == 0;
 }
 
 /* The process wrote it, and may have written anything else over it: every index is looked at. */
@@ -74,7 +74,7 @@ static bool raw_check(const struct raw *r)
             return false;
     for (uint64_t i = 0; i < r->count[RAW_PAIRS]; i++)
         if (r->pairs[i].victim >= r->count[RAW_ROWS] || r->pairs[i].evictor >= r->count[RAW_ROWS] ||
-            r->pairs[i].level >= MHSIM_LEVELS)
+            r->pairs[i].level >= MACHINE_LEVELS)
             return false;
     return true;
 }
@@ -219,7 +219,7 @@ struct maker {
     struct table *tables[TABLES];
     uint32_t first_thread;
     uint32_t *contexts, *objects, *sites, *modules; /* rows of the measurement by rows of the raw file */
-    uint32_t levels[MHSIM_LEVELS];
+    uint32_t levels[MACHINE_LEVELS];
     uint64_t factor; /* what counts stand for: 1 where everything was simulated */
     uint32_t nowhere, heaps;
 };
@@ -387,20 +387,20 @@ static void add_count(struct maker *m, const struct mhsim_row *row, uint32_t con
 }
 
 /* Each access pays the latency of the level that had its block, as if nothing overlapped: a model, named so. */
-static uint64_t cycles_of(const struct mhsim_machine *machine, const struct mhsim_row *row)
+static uint64_t cycles_of(const struct machine_memory *machine, const struct mhsim_row *row)
 {
     uint64_t cycles = 0;
     for (uint32_t i = 0; i < machine->level_count; i++) {
-        const struct mhsim_level *l = &machine->levels[i];
+        const struct machine_level *l = &machine->levels[i];
         const struct mhsim_counts *c = &row->levels[i];
         cycles += (c->accesses - c->misses) * l->latency;
-        if (l->next == MHSIM_NO_LEVEL && !l->tlb)
+        if (l->next == MACHINE_NO_LEVEL && !l->tlb)
             cycles += c->misses * machine->memory_latency;
     }
     return cycles;
 }
 
-static bool has_latencies(const struct mhsim_machine *machine)
+static bool has_latencies(const struct machine_memory *machine)
 {
     for (uint32_t i = 0; i < machine->level_count; i++)
         if (machine->levels[i].latency == 0 && !machine->levels[i].tlb)
@@ -411,7 +411,7 @@ static bool has_latencies(const struct mhsim_machine *machine)
 static void add_event_counts(struct maker *m)
 {
     const struct raw *r = m->raw;
-    const struct mhsim_machine *machine = &r->head->orders.machine;
+    const struct machine_memory *machine = &r->head->orders.machine;
     for (uint32_t k = 0; k < machine->level_count; k++) {
         uint32_t misses = add_event(m, machine->levels[k].name, "misses", "misses", "simulated");
         uint32_t accesses = add_event(m, machine->levels[k].name, "accesses", "accesses", "simulated");
@@ -475,7 +475,7 @@ static void add_notes(struct maker *m, struct warnings *w)
 {
     const struct raw_head *h = m->raw->head;
     struct buf b = {0};
-    mhsim_machine_print(&h->orders.machine, &b);
+    machine_memory_print(&h->orders.machine, &b);
     add_note(m, "simulated", b.bytes);
     buf_release(&b);
     if (m->factor > 1)
@@ -527,7 +527,7 @@ static void add_process(struct maker *m, uint32_t pid, int status)
 
 static void add_levels(struct maker *m)
 {
-    const struct mhsim_machine *machine = &m->raw->head->orders.machine;
+    const struct machine_memory *machine = &m->raw->head->orders.machine;
     for (uint32_t i = 0; i < machine->level_count; i++)
         m->levels[i] = table_add(m->tables[LEVELS], (union table_cell[]){{.text = text(m, machine->levels[i].name)},
                                                                          {.count = machine->levels[i].line},

@@ -31,10 +31,10 @@ static void set_object(unsigned i, unsigned kind, uint32_t module, uint64_t addr
 
 static void set_level(unsigned i, const char *name, bool tlb, unsigned latency)
 {
-    struct mhsim_level *l = &left.head.orders.machine.levels[i];
-    *l = (struct mhsim_level){
+    struct machine_level *l = &left.head.orders.machine.levels[i];
+    *l = (struct machine_level){
         .size = tlb ? 64 * 4096 : 32768u << 2 * i, .line = tlb ? 4096 : 64, .ways = 8, .latency = latency, .tlb = tlb};
-    l->next = i == 0 ? 1 : MHSIM_NO_LEVEL;
+    l->next = i == 0 ? 1 : MACHINE_NO_LEVEL;
     snprintf(l->name, sizeof l->name, "%s", name);
 }
 
@@ -447,7 +447,7 @@ static void test_overwritten(void)
         {AT(head.counts[RAW_OBJECTS]), 0, false},
         {AT(head.orders.machine.name), 0, true},
         {AT(head.orders.machine.level_count), 0, false},
-        {AT(head.orders.machine.level_count), MHSIM_LEVELS + 1, false},
+        {AT(head.orders.machine.level_count), MACHINE_LEVELS + 1, false},
         {AT(head.orders.machine.levels[2].name), 0, true},
         {AT(head.orders.machine.levels[0].line), 0, false},
         {AT(modules[1].path), 0, true},
@@ -460,7 +460,7 @@ static void test_overwritten(void)
         {AT(rows[0].core), MHSIM_CORES, false},
         {AT(pairs[2].victim), 4, false},
         {AT(pairs[0].evictor), 4, false},
-        {AT(pairs[1].level), MHSIM_LEVELS, false},
+        {AT(pairs[1].level), MACHINE_LEVELS, false},
     };
     static const uint64_t lengths[] = {0, 100, RAW_HEAD_BYTES - 1, 1ull << 29,
                                        (1ull << 29) + sizeof(struct mhsim_row) - 1};

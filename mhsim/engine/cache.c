@@ -35,9 +35,9 @@ static uint64_t order_of_empty(uint32_t ways)
     return order;
 }
 
-bool cache_open(struct cache *c, const struct mhsim_level *l, unsigned index)
+bool cache_open(struct cache *c, const struct machine_level *l, unsigned index)
 {
-    bool by_stamps = l->replace == MHSIM_LRU && l->ways > ORDER_WAYS;
+    bool by_stamps = l->replace == MACHINE_LRU && l->ways > ORDER_WAYS;
     *c = (struct cache){.index = index,
                         .ways = l->ways,
                         .replace = l->replace,
@@ -56,9 +56,9 @@ bool cache_open(struct cache *c, const struct mhsim_level *l, unsigned index)
     c->grain_shift = c->line_shift > 6 ? c->line_shift - 6 : 0;
     c->lane_shift = log2_up(l->ways);
     c->tag_shift = log2_of(c->sets);
-    c->order_words = by_stamps ? 0 : l->replace == MHSIM_PLRU ? (l->ways + 63) / 64 : 1;
+    c->order_words = by_stamps ? 0 : l->replace == MACHINE_PLRU ? (l->ways + 63) / 64 : 1;
     c->head_shift = log2_up(c->order_words + (l->ways + 3) / 4);
-    c->first_order = l->replace == MHSIM_LRU && !by_stamps ? order_of_empty(l->ways) : 0;
+    c->first_order = l->replace == MACHINE_LRU && !by_stamps ? order_of_empty(l->ways) : 0;
     c->blocks = pages_get(slot_count(c) * sizeof *c->blocks);
     c->heads = pages_get(heads_bytes(c));
     c->stamps = by_stamps ? pages_get(slot_count(c) * sizeof *c->stamps) : NULL;
@@ -122,7 +122,7 @@ static uint32_t random_way(uint64_t *random, uint32_t ways)
 
 void cache_touch_otherwise(struct cache *c, uint32_t slot)
 {
-    if (c->replace == MHSIM_PLRU)
+    if (c->replace == MACHINE_PLRU)
         tree_touch(cache_head(c, slot >> c->lane_shift), c->ways, slot & ((1u << c->lane_shift) - 1));
     else if (c->stamps)
         c->stamps[slot] = ++c->clock;
@@ -136,7 +136,8 @@ uint32_t cache_victim_otherwise(struct cache *c, uint64_t set, uint64_t *random)
     for (uint32_t i = 0; i < c->ways; i++)
         if (!c->blocks[first + i].tag)
             return first + i;
-    return first + (c->replace == MHSIM_PLRU ? tree_victim(cache_head(c, set), c->ways) : random_way(random, c->ways));
+    return first +
+           (c->replace == MACHINE_PLRU ? tree_victim(cache_head(c, set), c->ways) : random_way(random, c->ways));
 }
 
 /* The way becomes the oldest: those that were older come one place forward. */

@@ -55,7 +55,7 @@ enum { ORDER_WAYS = 16 };
 #define EACH_NIBBLE UINT64_C(0x1111111111111111)
 #define EACH_LANE   UINT64_C(0x0001000100010001)
 
-bool cache_open(struct cache *, const struct mhsim_level *, unsigned index); /* false: no memory */
+bool cache_open(struct cache *, const struct machine_level *, unsigned index); /* false: no memory */
 void cache_close(struct cache *);
 /* The slot, whose block went, is the next to be taken. */
 void cache_drop(struct cache *, uint32_t slot);

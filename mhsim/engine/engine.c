@@ -16,7 +16,7 @@
 
 static struct cache *cache_make(struct mhsim *s, unsigned level)
 {
-    const struct mhsim_level *l = &s->machine.levels[level];
+    const struct machine_level *l = &s->machine.levels[level];
     struct cache *c = store_add(&s->caches, 1);
     if (!c || !cache_open(c, l, level) || (s->classify && !full_open(&c->full, c->sets * c->ways)))
         return NULL;
@@ -25,10 +25,10 @@ static struct cache *cache_make(struct mhsim *s, unsigned level)
 }
 
 /* Of most levels of most machines nothing else has to be asked. */
-static bool is_plain(const struct mhsim_machine *m, const struct mhsim_level *l)
+static bool is_plain(const struct machine_memory *m, const struct machine_level *l)
 {
-    return l->prefetch == MHSIM_NO_PREFETCH && !l->write_through && !l->no_allocate && !l->inclusive &&
-           (l->next == MHSIM_NO_LEVEL || m->levels[l->next].line == l->line);
+    return l->prefetch == MACHINE_NO_PREFETCH && !l->write_through && !l->no_allocate && !l->inclusive &&
+           (l->next == MACHINE_NO_LEVEL || m->levels[l->next].line == l->line);
 }
 
 static void find_chains(struct mhsim *s)
@@ -41,7 +41,7 @@ static void find_chains(struct mhsim *s)
             }
 }
 
-struct mhsim *mhsim_create_in(const struct mhsim_machine *m, const struct mhsim_options *o, const struct store *rows,
+struct mhsim *mhsim_create_in(const struct machine_memory *m, const struct mhsim_options *o, const struct store *rows,
                               const struct store *pairs)
 {
     struct mhsim *s = pages_get(sizeof *s);
@@ -59,12 +59,12 @@ struct mhsim *mhsim_create_in(const struct mhsim_machine *m, const struct mhsim_
     s->random = 0x2545f4914f6cdd1d;
     s->plain = !s->classify && !s->sample_mask;
     for (uint32_t i = 0; i < s->levels; i++) {
-        s->strides |= m->levels[i].prefetch == MHSIM_STRIDE;
+        s->strides |= m->levels[i].prefetch == MACHINE_STRIDE;
         s->plain &= is_plain(m, &m->levels[i]);
     }
     s->quick = s->plain;
     find_chains(s);
-    if (store_open(&s->caches, sizeof(struct cache), MHSIM_CORES * MHSIM_LEVELS, NULL, 0, NULL) < 0 ||
+    if (store_open(&s->caches, sizeof(struct cache), MHSIM_CORES * MACHINE_LEVELS, NULL, 0, NULL) < 0 ||
         store_open(&s->cores, sizeof(struct core), MHSIM_CORES, NULL, 0, NULL) < 0 || !store_add(&s->rows, 1) ||
         !store_add(&s->pairs, 1)) {
         mhsim_free(s);
@@ -73,7 +73,7 @@ struct mhsim *mhsim_create_in(const struct mhsim_machine *m, const struct mhsim_
     return s;
 }
 
-struct mhsim *mhsim_create(const struct mhsim_machine *m, const struct mhsim_options *o)
+struct mhsim *mhsim_create(const struct machine_memory *m, const struct mhsim_options *o)
 {
     struct store rows, pairs;
     if (store_open(&rows, sizeof(struct mhsim_row), ROWS_MOST, NULL, 0, NULL) < 0)
@@ -155,7 +155,7 @@ uint32_t mhsim_core(struct mhsim *s)
         }
     }
     for (uint32_t i = 0; i < s->levels; i++)
-        if (s->machine.levels[i].next != MHSIM_NO_LEVEL)
+        if (s->machine.levels[i].next != MACHINE_NO_LEVEL)
             core->caches[i]->next = core->caches[s->machine.levels[i].next];
     for (uint32_t i = 0; i < s->chain_count; i++)
         core->first[i] = core->caches[s->chains[i]];
@@ -504,7 +504,7 @@ static void prefetch(struct access *a, struct cache *c)
 {
     uint64_t line = 1ull << c->line_shift, here = a->address & ~(line - 1);
     int64_t stride = a->row->stride;
-    if (c->prefetch == MHSIM_NEXT_LINE)
+    if (c->prefetch == MACHINE_NEXT_LINE)
         fetch_ahead(a, c, here + line);
     else if (stride >= (int64_t)line || stride <= -(int64_t)line)
         fetch_ahead(a, c, a->address + (uint64_t)stride);

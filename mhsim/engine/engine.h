@@ -11,7 +11,7 @@ enum {
 };
 
 /* As mhsim_create, its rows and pairs in tables that are open already; they are its own, and closed where it is NULL. */
-struct mhsim *mhsim_create_in(const struct mhsim_machine *, const struct mhsim_options *, const struct store *rows,
+struct mhsim *mhsim_create_in(const struct machine_memory *, const struct mhsim_options *, const struct store *rows,
                               const struct store *pairs);
 /* Long runs may be helped by so many threads of the simulator's own (see worker.h), of which it uses two at most. They begin
    with `begins`, which may be NULL. To be said before the first core. */

@@ -28,7 +28,7 @@ struct naive_block {
 };
 
 struct naive_level {
-    const struct mhsim_level *l;
+    const struct machine_level *l;
     struct naive_block *ways; /* sets x ways */
     int *order;               /* sets x ways: the most recent first */
     bool *tree;               /* sets x ways: node 1 is the root */
@@ -39,14 +39,14 @@ struct naive_level {
 };
 
 struct naive {
-    struct naive_level *levels[NAIVE_CORES][MHSIM_LEVELS]; /* one that is shared is of every core */
-    const struct mhsim_machine *machine;
+    struct naive_level *levels[NAIVE_CORES][MACHINE_LEVELS]; /* one that is shared is of every core */
+    const struct machine_memory *machine;
     uint32_t count, cores, core_of[NAIVE_ROWS];
-    struct mhsim_counts rows[NAIVE_ROWS][MHSIM_LEVELS];
-    uint64_t pairs[NAIVE_ROWS][NAIVE_ROWS][MHSIM_LEVELS], taken[NAIVE_ROWS][NAIVE_ROWS][MHSIM_LEVELS];
+    struct mhsim_counts rows[NAIVE_ROWS][MACHINE_LEVELS];
+    uint64_t pairs[NAIVE_ROWS][NAIVE_ROWS][MACHINE_LEVELS], taken[NAIVE_ROWS][NAIVE_ROWS][MACHINE_LEVELS];
     uint64_t random, sample_sets, last[NAIVE_ROWS], split[NAIVE_ROWS];
     int64_t step[NAIVE_ROWS], stride[NAIVE_ROWS];
-    bool touched[NAIVE_ROWS][MHSIM_LEVELS][NAIVE_BLOCKS];
+    bool touched[NAIVE_ROWS][MACHINE_LEVELS][NAIVE_BLOCKS];
     bool classify, quiet;
     struct mhsim_counts sink;
 };
@@ -101,7 +101,7 @@ static void naive_recent(struct naive_level *n, struct naive_block *b)
     for (; at > 0; at--)
         order[at] = order[at - 1];
     order[0] = (int)way;
-    if (n->l->replace == MHSIM_PLRU)
+    if (n->l->replace == MACHINE_PLRU)
         tree_away_from(n, &n->tree[set * ways], 1, 0, ways, way);
 }
 
@@ -112,9 +112,9 @@ static uint32_t naive_victim(struct naive *s, struct naive_level *n, uint64_t se
     for (uint32_t w = 0; w < ways; w++)
         if (!b[w].valid)
             return w;
-    if (n->l->replace == MHSIM_LRU)
+    if (n->l->replace == MACHINE_LRU)
         return (uint32_t)n->order[set * ways + ways - 1];
-    if (n->l->replace == MHSIM_PLRU)
+    if (n->l->replace == MACHINE_PLRU)
         return tree_choice(&n->tree[set * ways], 1, 0, ways);
     s->random ^= s->random << 13;
     s->random ^= s->random >> 7;
@@ -166,7 +166,7 @@ static void naive_evict(struct naive *s, uint32_t core, uint32_t k, struct naive
     s->taken[gone.owner][evictor][k] += taken && !s->quiet;
     if (gone.writer >= 0)
         naive_counts(s, gone.writer, k)->write_backs++;
-    for (uint8_t to = n->l->next; to != MHSIM_NO_LEVEL; to = s->levels[core][to]->l->next) {
+    for (uint8_t to = n->l->next; to != MACHINE_NO_LEVEL; to = s->levels[core][to]->l->next) {
         struct naive_level *t = s->levels[core][to];
         struct naive_block *there = naive_find(t, address);
         uint32_t shift = (uint32_t)(address % t->l->line);
@@ -244,7 +244,7 @@ static void naive_fetch(struct naive *s, uint32_t k, int row, uint64_t address)
     if (naive_find(n, address) || block % s->sample_sets != 0)
         return;
     naive_counts(s, row, k)->prefetches++;
-    if (n->l->next != MHSIM_NO_LEVEL)
+    if (n->l->next != MACHINE_NO_LEVEL)
         naive_access(s, n->l->next, row, block * n->l->line, 1, false);
     naive_install(s, core, k, block, &(struct naive_block){.owner = row, .writer = -1, .fetched = true}, row);
 }
@@ -252,11 +252,11 @@ static void naive_fetch(struct naive *s, uint32_t k, int row, uint64_t address)
 /* The next line, or where a stride that came twice leads to: less than a line, to the next one that way. */
 static void naive_ahead(struct naive *s, uint32_t k, int row, uint64_t address)
 {
-    const struct mhsim_level *l = &s->machine->levels[k];
+    const struct machine_level *l = &s->machine->levels[k];
     int64_t stride = s->stride[row], line = l->line;
-    if (l->prefetch == MHSIM_NEXT_LINE)
+    if (l->prefetch == MACHINE_NEXT_LINE)
         naive_fetch(s, k, row, address + (uint64_t)line);
-    else if (l->prefetch == MHSIM_STRIDE && stride)
+    else if (l->prefetch == MACHINE_STRIDE && stride)
         naive_fetch(s, k, row,
                     address + (uint64_t)(stride > -line && stride < line ? stride > 0 ? line : -line : stride));
 }
@@ -276,7 +276,7 @@ static void naive_touch(struct naive *s, uint32_t k, int row, struct naive_block
 
 static void naive_next(struct naive *s, uint32_t k, int row, uint64_t address, uint32_t size, bool write)
 {
-    if (s->machine->levels[k].next != MHSIM_NO_LEVEL)
+    if (s->machine->levels[k].next != MACHINE_NO_LEVEL)
         naive_access(s, s->machine->levels[k].next, row, address, size, write);
 }
 
@@ -345,7 +345,7 @@ static void naive_pieces(struct naive *s, uint32_t k, int row, uint64_t address,
 /* Entries of TLBs are not written. */
 static void naive_whole(struct naive *s, int row, uint64_t address, uint32_t size, bool write)
 {
-    const struct mhsim_machine *m = s->machine;
+    const struct machine_memory *m = s->machine;
     uint32_t tlb = 0;
     int64_t step = (int64_t)(address - s->last[row]);
     s->stride[row] = step == s->step[row] ? step : 0;
@@ -361,7 +361,7 @@ static void naive_whole(struct naive *s, int row, uint64_t address, uint32_t siz
 static void naive_core(struct naive *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
-        const struct mhsim_level *l = &s->machine->levels[i];
+        const struct machine_level *l = &s->machine->levels[i];
         if (l->shared && s->cores > 0) {
             s->levels[s->cores][i] = s->levels[0][i];
             continue;
@@ -381,7 +381,7 @@ static void naive_core(struct naive *s)
     s->cores++;
 }
 
-static struct naive *naive_create(const struct mhsim_machine *m, const struct mhsim_options *o)
+static struct naive *naive_create(const struct machine_memory *m, const struct mhsim_options *o)
 {
     struct naive *s = mem_calloc(1, sizeof *s);
     s->random = 0x2545f4914f6cdd1d;
@@ -415,7 +415,7 @@ static void naive_free(struct naive *s)
  */
 static const struct random_case {
     const char *name;
-    struct mhsim_level levels[5];
+    struct machine_level levels[5];
     unsigned count;
     int accesses;
 } random_cases[] = {
@@ -426,13 +426,13 @@ static const struct random_case {
      3,
      60000},
     {"tree PLRU",
-     {{.name = "L1", .size = 4096, .line = 64, .ways = 8, .replace = MHSIM_PLRU},
-      {.name = "L2", .size = 16384, .line = 64, .ways = 16, .replace = MHSIM_PLRU}},
+     {{.name = "L1", .size = 4096, .line = 64, .ways = 8, .replace = MACHINE_PLRU},
+      {.name = "L2", .size = 16384, .line = 64, .ways = 16, .replace = MACHINE_PLRU}},
      2,
      60000},
     {"random",
-     {{.name = "L1", .size = 2048, .line = 32, .ways = 8, .replace = MHSIM_RANDOM},
-      {.name = "L2", .size = 16384, .line = 64, .ways = 4, .replace = MHSIM_RANDOM}},
+     {{.name = "L1", .size = 2048, .line = 32, .ways = 8, .replace = MACHINE_RANDOM},
+      {.name = "L2", .size = 16384, .line = 64, .ways = 4, .replace = MACHINE_RANDOM}},
      2,
      60000},
     {"write-through",
@@ -565,11 +565,11 @@ static void random_accesses(struct mhsim *s, uint32_t core, struct naive *n, int
 }
 
 /* What the levels' totals must be to each other, whatever the policy. */
-static bool adds_up(const struct mhsim *s, const struct mhsim_machine *m)
+static bool adds_up(const struct mhsim *s, const struct machine_memory *m)
 {
     size_t count;
     const struct mhsim_row *rows = mhsim_rows(s, &count);
-    struct mhsim_counts sum[MHSIM_LEVELS] = {0};
+    struct mhsim_counts sum[MACHINE_LEVELS] = {0};
     uint64_t evictions = 0;
     for (size_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < m->level_count; k++) {
@@ -584,17 +584,17 @@ static bool adds_up(const struct mhsim *s, const struct mhsim_machine *m)
         evictions -= pairs[i].count;
     bool ok = evictions == 0;
     for (uint32_t k = 0; k < m->level_count; k++)
-        if (m->levels[k].next != MHSIM_NO_LEVEL)
+        if (m->levels[k].next != MACHINE_NO_LEVEL)
             ok &= sum[m->levels[k].next].accesses == sum[k].misses + sum[k].write_throughs + sum[k].prefetches;
     return ok;
 }
 
-static struct mhsim_machine machine_of(const struct mhsim_level *levels, unsigned count)
+static struct machine_memory machine_of(const struct machine_level *levels, unsigned count)
 {
-    struct mhsim_machine m = {.level_count = count};
+    struct machine_memory m = {.level_count = count};
     struct err err = {0};
     memcpy(m.levels, levels, count * sizeof *levels);
-    if (mhsim_machine_check(&m, "test", &err) < 0)
+    if (machine_memory_check(&m, "test", &err) < 0)
         printf("# %s\n", err.msg);
     return m;
 }
@@ -609,7 +609,7 @@ enum { LESS = 4 };
 enum { LESS = 1 };
 #endif
 
-static bool same_rows(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m)
+static bool same_rows(const struct mhsim *s, const struct naive *n, const struct machine_memory *m)
 {
     bool same = true;
     size_t count;
@@ -630,12 +630,12 @@ static bool same_rows(const struct mhsim *s, const struct naive *n, const struct
     return same;
 }
 
-static bool is_same(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m)
+static bool is_same(const struct mhsim *s, const struct naive *n, const struct machine_memory *m)
 {
     return same_rows(s, n, m) && same_pairs(s, n);
 }
 
-static void check_same(const struct mhsim *s, const struct naive *n, const struct mhsim_machine *m, const char *name)
+static void check_same(const struct mhsim *s, const struct naive *n, const struct machine_memory *m, const char *name)
 {
     CHECK_NAMED(is_same(s, n, m), name);
     CHECK_NAMED(adds_up(s, m), "... and its totals add up");
@@ -644,7 +644,7 @@ static void check_same(const struct mhsim *s, const struct naive *n, const struc
 /* second: a second core comes in the middle, and does nothing. helpers: threads of the simulator's own. */
 static void check_random(const struct random_case *c, bool second, unsigned helpers)
 {
-    struct mhsim_machine m = machine_of(c->levels, c->count);
+    struct machine_memory m = machine_of(c->levels, c->count);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
     struct naive *n = naive_create(&m, &o);
@@ -673,17 +673,17 @@ static void check_far(unsigned caches, unsigned tlbs, unsigned shift, bool secon
 {
     enum { ROWS = 40 };
     uint32_t line = 1u << shift;
-    const struct mhsim_level levels[] = {{.name = "L1", .size = 32 * line, .line = line, .ways = 4},
-                                         {.name = "L2", .size = 96 * line, .line = line, .ways = 8},
-                                         {.name = "L3", .size = 320 * line, .line = line, .ways = 16}},
-                             pages[] = {{.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
-                                        {.name = "TLB2", .size = 10 * 4096, .line = 4096, .ways = 5, .tlb = true}};
+    const struct machine_level levels[] = {{.name = "L1", .size = 32 * line, .line = line, .ways = 4},
+                                           {.name = "L2", .size = 96 * line, .line = line, .ways = 8},
+                                           {.name = "L3", .size = 320 * line, .line = line, .ways = 16}},
+                               pages[] = {{.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
+                                          {.name = "TLB2", .size = 10 * 4096, .line = 4096, .ways = 5, .tlb = true}};
     fewer_instructions = second;
-    struct mhsim_machine m = machine_of(levels, caches);
+    struct machine_memory m = machine_of(levels, caches);
     memcpy(m.levels + caches, pages, tlbs * sizeof *pages);
     m.level_count = caches + tlbs;
     struct err err = {0};
-    CHECK_INT(mhsim_machine_check(&m, "test", &err), 0);
+    CHECK_INT(machine_memory_check(&m, "test", &err), 0);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
     struct naive *n = naive_create(&m, &o);
@@ -716,13 +716,13 @@ static void check_far(unsigned caches, unsigned tlbs, unsigned shift, bool secon
 enum { DRAWN_MACHINES = 160, DRAWN_ACCESSES = 2400, DRAWN_ROWS = 9, DRAWN_BYTES = 40000 };
 
 /* plain: as most are, so that nothing else has to be asked. */
-static void draw_level(struct mhsim_level *l, bool plain, uint32_t line)
+static void draw_level(struct machine_level *l, bool plain, uint32_t line)
 {
-    static const uint8_t policies[] = {MHSIM_LRU, MHSIM_LRU, MHSIM_PLRU, MHSIM_RANDOM};
+    static const uint8_t policies[] = {MACHINE_LRU, MACHINE_LRU, MACHINE_PLRU, MACHINE_RANDOM};
     l->line = line;
-    l->replace = plain ? MHSIM_LRU : policies[random_below(4)];
-    l->ways = l->replace == MHSIM_PLRU ? 1u << random_below(random_below(8) ? 5 : 8)
-                                       : 1 + random_below(random_below(8) ? 16 : 40);
+    l->replace = plain ? MACHINE_LRU : policies[random_below(4)];
+    l->ways = l->replace == MACHINE_PLRU ? 1u << random_below(random_below(8) ? 5 : 8)
+                                         : 1 + random_below(random_below(8) ? 16 : 40);
     l->size = (uint64_t)l->line * l->ways * (random_below(2) ? 1u << random_below(4) : 1 + random_below(9));
     if (plain)
         return;
@@ -732,18 +732,18 @@ static void draw_level(struct mhsim_level *l, bool plain, uint32_t line)
 }
 
 /* Caches, and up to two TLBs anywhere behind the first cache. prefetches: of some kind. */
-static struct mhsim_machine draw_machine(bool plain, bool prefetches)
+static struct machine_memory draw_machine(bool plain, bool prefetches)
 {
-    struct mhsim_machine m = {.level_count = 1 + random_below(5)};
+    struct machine_memory m = {.level_count = 1 + random_below(5)};
     uint32_t line[2] = {16u << random_below(plain ? 3 : 2), 1024u << random_below(2)}, shared_from = random_below(5);
     for (uint32_t i = 0; i < m.level_count; i++) {
-        struct mhsim_level *l = &m.levels[i];
+        struct machine_level *l = &m.levels[i];
         bool tlb = i > 0 && random_below(3) == 0 && line[1] < 4096;
         draw_level(l, plain, line[tlb]);
         snprintf(l->name, sizeof l->name, "%s%u", tlb ? "T" : "L", i);
         l->tlb = tlb;
         l->shared = i >= shared_from;
-        l->prefetch = prefetches && !tlb ? (uint8_t)random_below(3) : MHSIM_NO_PREFETCH;
+        l->prefetch = prefetches && !tlb ? (uint8_t)random_below(3) : MACHINE_NO_PREFETCH;
         line[tlb] <<= !plain && random_below(3) == 0;
     }
     return m;
@@ -811,7 +811,7 @@ static void forget_news(struct drawn *d, bool cold)
     size_t count;
     struct mhsim_row *rows = (struct mhsim_row *)(uintptr_t)mhsim_rows(d->s, &count);
     for (size_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < MHSIM_LEVELS; k++) {
+        for (uint32_t k = 0; k < MACHINE_LEVELS; k++) {
             struct mhsim_counts *a = &rows[i].levels[k], *b = &d->n->rows[i][k];
             a->distinct = b->distinct;
             a->conflict = cold ? b->conflict : a->conflict;
@@ -821,7 +821,7 @@ static void forget_news(struct drawn *d, bool cold)
 
 /* Between cores, one size of lines: a store takes from others what is of its own line at each level, and parts beside it that a longer
    line of the next level has as well stay where they are. */
-static bool private_alike(const struct mhsim_machine *m)
+static bool private_alike(const struct machine_memory *m)
 {
     for (uint32_t i = 1; i < m->level_count; i++)
         if (!m->levels[i].tlb && !m->levels[i].shared && m->levels[i].line != m->levels[0].line)
@@ -834,10 +834,10 @@ static void check_drawn_machines(void)
     unsigned same = 0, machines = DRAWN_MACHINES / LESS;
     for (unsigned i = 0; i < machines;) {
         bool plain = random_below(3) == 0, prefetches = !plain && random_below(3) == 0, quiets = random_below(4) == 0;
-        struct mhsim_machine m = draw_machine(plain, prefetches);
+        struct machine_memory m = draw_machine(plain, prefetches);
         struct mhsim_options o = {.classify = random_below(3) == 0};
         o.sample_sets = plain || random_below(4) ? 0 : 1u << random_below(4);
-        if (mhsim_machine_check(&m, "drawn", NULL) < 0)
+        if (machine_memory_check(&m, "drawn", NULL) < 0)
             continue;
         fewer_instructions = i++ % 2;
         struct drawn d = {.s = mhsim_create(&m, &o), .n = naive_create(&m, &o)};
@@ -850,7 +850,7 @@ static void check_drawn_machines(void)
         same += good;
         if (!good) {
             struct buf b = {0};
-            mhsim_machine_print(&m, &b);
+            machine_memory_print(&m, &b);
             printf("# machine %u: %s; %u cores, one block in %llu%s%s\n", i, b.bytes, d.n->cores,
                    (unsigned long long)d.n->sample_sets, o.classify ? ", classified" : "", quiets ? ", quiet" : "");
             buf_release(&b);
@@ -870,8 +870,8 @@ struct trial {
 
 static struct trial trial_of(uint64_t size, uint32_t ways, bool classify)
 {
-    struct mhsim_level l = {.name = "L1", .size = size, .line = 64, .ways = ways};
-    struct mhsim_machine m = machine_of(&l, 1);
+    struct machine_level l = {.name = "L1", .size = size, .line = 64, .ways = ways};
+    struct machine_memory m = machine_of(&l, 1);
     struct mhsim_options o = {.classify = classify};
     struct trial t = {mhsim_create(&m, &o), 0};
     t.core = mhsim_core(t.s);
@@ -1010,9 +1010,9 @@ static void check_split(void)
 
 static void check_prefetch(uint8_t kind, uint64_t stride, uint64_t misses)
 {
-    struct mhsim_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8, .prefetch = kind},
-                                   {.name = "L2", .size = 1 << 20, .line = 64, .ways = 8}};
-    struct mhsim_machine m = machine_of(levels, 2);
+    struct machine_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8, .prefetch = kind},
+                                     {.name = "L2", .size = 1 << 20, .line = 64, .ways = 8}};
+    struct machine_memory m = machine_of(levels, 2);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
     uint32_t row = mhsim_row(s, mhsim_core(s), 1, 0);
@@ -1029,8 +1029,8 @@ static void check_prefetch(uint8_t kind, uint64_t stride, uint64_t misses)
 /* Of one block in 16: only what is itself of these is fetched ahead. */
 static void check_prefetch_in_samples(uint8_t kind, uint64_t stride, uint64_t misses, uint64_t prefetches)
 {
-    struct mhsim_level l = {.name = "L1", .size = 32768, .line = 64, .ways = 8, .prefetch = kind};
-    struct mhsim_machine m = machine_of(&l, 1);
+    struct machine_level l = {.name = "L1", .size = 32768, .line = 64, .ways = 8, .prefetch = kind};
+    struct machine_memory m = machine_of(&l, 1);
     struct mhsim_options o = {.sample_sets = 16};
     struct mhsim *s = mhsim_create(&m, &o);
     uint32_t row = mhsim_row(s, mhsim_core(s), 1, 0);
@@ -1046,10 +1046,10 @@ static void check_prefetch_in_samples(uint8_t kind, uint64_t stride, uint64_t mi
 /* Two threads store into one block in turn: each store takes it from the other. */
 static void check_false_sharing(void)
 {
-    struct mhsim_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8},
-                                   {.name = "L2", .size = 65536, .line = 64, .ways = 8},
-                                   {.name = "L3", .size = 1 << 20, .line = 64, .ways = 8, .shared = true}};
-    struct mhsim_machine m = machine_of(levels, 3);
+    struct machine_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8},
+                                     {.name = "L2", .size = 65536, .line = 64, .ways = 8},
+                                     {.name = "L3", .size = 1 << 20, .line = 64, .ways = 8, .shared = true}};
+    struct machine_memory m = machine_of(levels, 3);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
     uint32_t c0 = mhsim_core(s), c1 = mhsim_core(s);
@@ -1083,8 +1083,8 @@ static void check_false_sharing(void)
 
 static void check_samples(void)
 {
-    struct mhsim_level l = {.name = "L1", .size = 32768, .line = 64, .ways = 8};
-    struct mhsim_machine m = machine_of(&l, 1);
+    struct machine_level l = {.name = "L1", .size = 32768, .line = 64, .ways = 8};
+    struct machine_memory m = machine_of(&l, 1);
     struct mhsim_options o = {.sample_sets = 16};
     struct mhsim *s = mhsim_create(&m, &o);
     uint32_t row = mhsim_row(s, mhsim_core(s), 1, 0);
@@ -1112,12 +1112,12 @@ static bool same_but_distinct(struct mhsim_counts a, const struct mhsim_counts *
 static void check_quiet(unsigned caches)
 {
     enum { ROWS = 400, ROUNDS = 120, MOST = 500 };
-    struct mhsim_level levels[] = {{.name = "L1", .size = 1024, .line = 64, .ways = 4},
-                                   {.name = "L2", .size = 4096, .line = 64, .ways = 8},
-                                   {.name = "L3", .size = 12288, .line = 64, .ways = 12},
-                                   {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
-                                   {.name = "TLB2", .size = 12 * 4096, .line = 4096, .ways = 4, .tlb = true}};
-    struct mhsim_machine m = machine_of(levels + 3 - caches, caches + 2);
+    struct machine_level levels[] = {{.name = "L1", .size = 1024, .line = 64, .ways = 4},
+                                     {.name = "L2", .size = 4096, .line = 64, .ways = 8},
+                                     {.name = "L3", .size = 12288, .line = 64, .ways = 12},
+                                     {.name = "TLB", .size = 4 * 4096, .line = 4096, .ways = 2, .tlb = true},
+                                     {.name = "TLB2", .size = 12 * 4096, .line = 4096, .ways = 4, .tlb = true}};
+    struct machine_memory m = machine_of(levels + 3 - caches, caches + 2);
     struct mhsim_options o = {0};
     struct mhsim *one = mhsim_create(&m, &o), *many = mhsim_create(&m, &o);
     uint32_t core = mhsim_core(one), same = mhsim_core(many);
@@ -1152,11 +1152,11 @@ static void check_quiet(unsigned caches)
 /* What rows are at while quiet, they have not met. */
 static void check_met_quietly(uint32_t row_count)
 {
-    struct mhsim_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8},
-                                   {.name = "L2", .size = 65536, .line = 64, .ways = 8},
-                                   {.name = "TLB", .size = 64 * 4096, .line = 4096, .ways = 4, .tlb = true},
-                                   {.name = "TLB2", .size = 512 * 4096, .line = 4096, .ways = 4, .tlb = true}};
-    struct mhsim_machine m = machine_of(levels, 4);
+    struct machine_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8},
+                                     {.name = "L2", .size = 65536, .line = 64, .ways = 8},
+                                     {.name = "TLB", .size = 64 * 4096, .line = 4096, .ways = 4, .tlb = true},
+                                     {.name = "TLB2", .size = 512 * 4096, .line = 4096, .ways = 4, .tlb = true}};
+    struct machine_memory m = machine_of(levels, 4);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
     uint32_t core = mhsim_core(s);
@@ -1189,7 +1189,7 @@ static long mapped_pages(void)
 }
 
 /* Far addresses by many rows, so that all tables are there. */
-static void live_and_die(const struct mhsim_machine *m, bool classify, bool second)
+static void live_and_die(const struct machine_memory *m, bool classify, bool second)
 {
     struct mhsim_options o = {.classify = classify};
     struct mhsim *s = mhsim_create(m, &o);
@@ -1205,13 +1205,13 @@ static void live_and_die(const struct mhsim_machine *m, bool classify, bool seco
 
 static void check_given_back(void)
 {
-    static const struct mhsim_level levels[] = {
+    static const struct machine_level levels[] = {
         {.name = "L1", .size = 2048, .line = 64, .ways = 4},
-        {.name = "L2", .size = 64 * 20 * 7, .line = 64, .ways = 20, .replace = MHSIM_LRU},
+        {.name = "L2", .size = 64 * 20 * 7, .line = 64, .ways = 20, .replace = MACHINE_LRU},
         {.name = "TLB", .size = 8 * 4096, .line = 4096, .ways = 2, .tlb = true},
     };
     for (int i = 0; i < 8; i++) {
-        struct mhsim_machine m = machine_of(levels, 3);
+        struct machine_memory m = machine_of(levels, 3);
         m.levels[1].ways = i & 1 ? 20 : 4;
         long before = mapped_pages();
         live_and_die(&m, i & 2, i & 4);
@@ -1219,7 +1219,7 @@ static void check_given_back(void)
     }
 }
 
-static const struct mhsim_level little_levels[] = {
+static const struct machine_level little_levels[] = {
     {.name = "L1", .size = 32 * 64, .line = 64, .ways = 4},
     {.name = "L2", .size = 96 * 64, .line = 64, .ways = 8},
     {.name = "L3", .size = 320 * 64, .line = 64, .ways = 16},
@@ -1275,7 +1275,7 @@ static void helper_begins(void)
 /* One for each chain, of which there are two at most; the caller's signals are as they were. */
 static void check_helpers(unsigned wanted, unsigned tlbs)
 {
-    struct mhsim_machine m = machine_of(little_levels, 3 + tlbs);
+    struct machine_memory m = machine_of(little_levels, 3 + tlbs);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
     sigset_t before, behind;
@@ -1327,7 +1327,7 @@ static bool no_more_news(const struct mhsim *s, const struct naive *n)
     bool good = true;
     const struct mhsim_row *rows = mhsim_rows(s, &count);
     for (size_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < MHSIM_LEVELS; k++)
+        for (uint32_t k = 0; k < MACHINE_LEVELS; k++)
             good &= rows[i].levels[k].distinct <= n->rows[i][k].distinct;
     return good;
 }
@@ -1337,7 +1337,7 @@ static void forget_cold(struct drawn *d)
     size_t count;
     const struct mhsim_row *rows = mhsim_rows(d->s, &count);
     for (size_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < MHSIM_LEVELS; k++)
+        for (uint32_t k = 0; k < MACHINE_LEVELS; k++)
             d->n->rows[i][k].cold = rows[i].levels[k].cold;
 }
 
@@ -1355,7 +1355,7 @@ static void far_life(struct drawn *d, int accesses)
 }
 
 /* A life with a second core in its middle, in which some mapping, or all from that one on, is refused. */
-static bool lives_with_little(const struct mhsim_machine *m, const struct mhsim_options *o, unsigned first,
+static bool lives_with_little(const struct machine_memory *m, const struct mhsim_options *o, unsigned first,
                               unsigned times)
 {
     bool good = true;
@@ -1388,7 +1388,7 @@ static bool lives_with_little(const struct mhsim_machine *m, const struct mhsim_
 static void check_little_memory(void)
 {
     for (unsigned kind = 0; kind < 3; kind++) {
-        struct mhsim_machine m = machine_of(little_levels, 5);
+        struct machine_memory m = machine_of(little_levels, 5);
         struct mhsim_options o = {.classify = kind == 1};
         m.levels[1].ways = kind == 2 ? 24 : 8; /* by stamps */
         m.levels[2].shared = true;
@@ -1406,7 +1406,7 @@ static void check_little_memory(void)
 /* Blocks of which nothing is known but where they lie: each that comes is none that was never there. */
 static void check_without_regions(bool second)
 {
-    struct mhsim_machine m = machine_of(little_levels, 5);
+    struct machine_memory m = machine_of(little_levels, 5);
     struct mhsim_options o = {0};
     struct drawn d = {.s = mhsim_create(&m, &o), .n = naive_create(&m, &o)};
     made_memory.bytes = sizeof(struct lines_region);
@@ -1432,7 +1432,7 @@ static void check_without_regions(bool second)
 /* Row 0 and pair 0 have what is beyond the limits. */
 static void check_few_rows(uint64_t rows_most, uint64_t pairs_most, unsigned helpers)
 {
-    struct mhsim_machine m = machine_of(little_levels, 5);
+    struct machine_memory m = machine_of(little_levels, 5);
     struct mhsim_options o = {0};
     struct store rows, pairs;
     uint64_t counts[2] = {0};
@@ -1459,12 +1459,12 @@ static void check_few_rows(uint64_t rows_most, uint64_t pairs_most, unsigned hel
 /* Each has levels of its own, those behind the last share them in turn. */
 static void check_many_cores(void)
 {
-    struct mhsim_level levels[MHSIM_LEVELS];
-    for (unsigned i = 0; i < MHSIM_LEVELS; i++) {
-        levels[i] = (struct mhsim_level){.size = 64, .line = 64, .ways = 1, .tlb = i >= 5};
+    struct machine_level levels[MACHINE_LEVELS];
+    for (unsigned i = 0; i < MACHINE_LEVELS; i++) {
+        levels[i] = (struct machine_level){.size = 64, .line = 64, .ways = 1, .tlb = i >= 5};
         snprintf(levels[i].name, sizeof levels[i].name, "L%u", i);
     }
-    struct mhsim_machine m = machine_of(levels, MHSIM_LEVELS);
+    struct machine_memory m = machine_of(levels, MACHINE_LEVELS);
     struct mhsim_options o = {0};
     struct mhsim *s = mhsim_create(&m, &o);
     bool good = true;
@@ -1476,7 +1476,7 @@ static void check_many_cores(void)
     const struct mhsim_row *rows = mhsim_rows(s, &count);
     CHECK_INT(count, MHSIM_CORES + 1);
     for (size_t i = 1; i < count; i++)
-        for (unsigned k = 0; k < MHSIM_LEVELS; k++) {
+        for (unsigned k = 0; k < MACHINE_LEVELS; k++) {
             bool first = k == 0 || k == 5;
             const struct mhsim_counts *c = &rows[i].levels[k];
             good &= c->misses == 1 && c->cold == 1 && c->distinct == 1 && c->accesses == (first ? 2 : 1);
@@ -1532,15 +1532,15 @@ int main(void)
     check_matrix_orders();
     check_ping_pong();
     check_split();
-    check_prefetch(MHSIM_NO_PREFETCH, 64, 1000);
-    check_prefetch(MHSIM_NEXT_LINE, 64, 1);
-    check_prefetch(MHSIM_STRIDE, 256, 3);
-    check_prefetch(MHSIM_STRIDE, (uint64_t)-256, 3);
+    check_prefetch(MACHINE_NO_PREFETCH, 64, 1000);
+    check_prefetch(MACHINE_NEXT_LINE, 64, 1);
+    check_prefetch(MACHINE_STRIDE, 256, 3);
+    check_prefetch(MACHINE_STRIDE, (uint64_t)-256, 3);
     check_false_sharing();
-    check_prefetch_in_samples(MHSIM_NEXT_LINE, 64, 20, 0);
-    check_prefetch_in_samples(MHSIM_NEXT_LINE, 960, 20, 0); /* 15 lines: one in 16 of them */
-    check_prefetch_in_samples(MHSIM_STRIDE, 1024, 3, 318);
-    check_prefetch_in_samples(MHSIM_STRIDE, 1088, 20, 0);
+    check_prefetch_in_samples(MACHINE_NEXT_LINE, 64, 20, 0);
+    check_prefetch_in_samples(MACHINE_NEXT_LINE, 960, 20, 0); /* 15 lines: one in 16 of them */
+    check_prefetch_in_samples(MACHINE_STRIDE, 1024, 3, 318);
+    check_prefetch_in_samples(MACHINE_STRIDE, 1088, 20, 0);
     check_samples();
     for (unsigned helpers = 0; helpers < 4; helpers++)
         check_helpers(helpers, helpers == 3 ? 0 : 2);

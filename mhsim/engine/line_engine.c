@@ -10,14 +10,14 @@
 
 /* ---- making ------------------------------------------------------------------------- */
 
-bool lines_fit(const struct mhsim_level *levels, unsigned level)
+bool lines_fit(const struct machine_level *levels, unsigned level)
 {
     uint64_t sets = levels[level].size / ((uint64_t)levels[level].line * levels[level].ways);
     unsigned count = 0;
     if (sets & (sets - 1))
         return false;
-    for (; level != MHSIM_NO_LEVEL; level = levels[level].next)
-        if (++count > LINES_LEVELS || levels[level].replace != MHSIM_LRU || levels[level].ways > ORDER_WAYS)
+    for (; level != MACHINE_NO_LEVEL; level = levels[level].next)
+        if (++count > LINES_LEVELS || levels[level].replace != MACHINE_LRU || levels[level].ways > ORDER_WAYS)
             return false;
     return true;
 }

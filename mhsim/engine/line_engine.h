@@ -112,7 +112,7 @@ struct mhsim;
 struct mhsim_row;
 
 /* Whether the chain is for this. */
-bool lines_fit(const struct mhsim_level *levels, unsigned level);
+bool lines_fit(const struct machine_level *levels, unsigned level);
 bool lines_open(struct lines *, struct cache *first); /* false: no memory; to be closed */
 void lines_close(struct lines *);
 /* The levels' caches get what is here. */

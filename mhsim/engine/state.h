@@ -8,15 +8,15 @@
 #include "mhsim/engine/line_engine.h"
 
 struct core {
-    struct cache *caches[MHSIM_LEVELS];
+    struct cache *caches[MACHINE_LEVELS];
     struct cache *first[2]; /* of each chain */
 };
 
 struct mhsim {
-    struct mhsim_machine machine;
+    struct machine_memory machine;
     struct store rows, pairs, caches, cores;
     struct map row_of, seen, pair_of[2], touched[2]; /* of caches, of TLBs */
-    struct mhsim_counts sink[MHSIM_LEVELS];          /* while quiet */
+    struct mhsim_counts sink[MACHINE_LEVELS];        /* while quiet */
     uint64_t random, sample_mask;
     uint32_t chains[2], chain_count, levels, asked_cores;
     bool quiet, classify, strides; /* strides: some level's prefetcher wants them */

@@ -125,7 +125,7 @@ static int play(char **argv, const char *folder)
 
 static char folder[] = "/tmp/run_test.XXXXXX";
 static char *own, *program, *qemu, *plugin, *heap, *out;
-static struct mhsim_machine machine;
+static struct machine_memory machine;
 static struct raw_orders orders; /* that the program was given */
 static struct warnings *said;
 static struct err err;
@@ -581,10 +581,10 @@ int main(int argc, char **argv)
     CHECK(symlink(own, program) == 0 && symlink(own, qemu) == 0);
     setenv(FOLDER_VARIABLE, folder, 1);
     allow_preload();
-    machine =
-        (struct mhsim_machine){.name = "toy",
-                               .level_count = 1,
-                               .levels = {{.name = "L1", .size = 4096, .line = 64, .ways = 4, .next = MHSIM_NO_LEVEL}}};
+    machine = (struct machine_memory){
+        .name = "toy",
+        .level_count = 1,
+        .levels = {{.name = "L1", .size = 4096, .line = 64, .ways = 4, .next = MACHINE_NO_LEVEL}}};
     dl_iterate_phdr(first_object, NULL);
     test_compiled();
     test_signals();

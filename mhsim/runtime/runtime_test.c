@@ -265,8 +265,8 @@ static bool look_back(unsigned number)
 
 /* ---- one life ------------------------------------------------------------------------------------------------ */
 
-static const struct mhsim_machine one_level = {
-    .level_count = 1, .levels = {{.name = "L1", .size = 1 << 16, .line = 64, .ways = 16, .next = MHSIM_NO_LEVEL}}};
+static const struct machine_memory one_level = {
+    .level_count = 1, .levels = {{.name = "L1", .size = 1 << 16, .line = 64, .ways = 16, .next = MACHINE_NO_LEVEL}}};
 static bool without_input; /* descriptor 0 is free: the first file that is opened has it */
 
 static void begin_life(struct raw_orders orders, const char *name)

@@ -54,7 +54,7 @@ arch       bloop/arch        bloop/arch/arch_test bloop/arch/facts_test bloop/ar
 code       bloop/code        bloop/code/cfg_test bloop/code/drawn_test bloop/code/jump_drawn_test bloop/code/loops_test bloop/code/jumptable_test tests/structure/golden.sh tests/structure/exactness.sh
 scope      bloop/scope       bloop/scope/scope_test bloop/scope/drawn_test tests/structure/formats.sh tests/structure/golden.sh
 assemble   bloop/assemble    bloop/assemble/assemble_test tests/structure/golden.sh tests/structure/exactness.sh
-bloop      bloop             bloop/whole_test bloop/damage_test tests/structure/golden.sh tests/structure/formats.sh tests/structure/exactness.sh
+bloop      bloop             bloop/whole_test phases/barrier_log_test bloop/damage_test tests/structure/golden.sh tests/structure/formats.sh tests/structure/exactness.sh
 format     hpcprof/format             hpcprof/format/read_test hpcprof/format/random_test hpcprof/format/ranks_test hpcprof/launch/exit_status_test hpcprof/launch/record_test metrics/report/print_test tests/run-golden.sh tests/e2e/example.sh
 launch     hpcprof/launch             hpcprof/launch/exit_status_test hpcprof/launch/events_test hpcprof/launch/events_fake_test hpcprof/launch/record_test tests/record/misuse.sh tests/e2e/example.sh
 base       hpcprof/recorder/base      hpcprof/recorder/base/bytes_test hpcprof/recorder/base/system_test hpcprof/recorder/recorder_test hpcprof/recorder/process/main_test hpcprof/recorder/unwind/unwind_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
@@ -69,24 +69,26 @@ callgrind  filters/callgrind filters/callgrind/cost_positions_test filters/rando
 hpctoolkit filters/hpctoolkit filters/hpctoolkit/hpctoolkit_test filters/filters_test filters/contents_test tests/filters/filters.sh
 formula    metrics/formula   metrics/formula/expr_test metrics/formula/blocks_test metrics/config/config_test metrics/ingest/columns_test metrics/report/print_test tests/run-golden.sh
 config     metrics/config    metrics/config/config_test metrics/ingest/columns_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh
-model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test metrics/database/database_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
+model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test htmlgen/read/read_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
 ingest     metrics/ingest    metrics/ingest/columns_test metrics/ingest/ingest_test metrics/ingest/modules_test metrics/code/loops_test metrics/join/experiment_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
 sampled    metrics/code      metrics/code/loops_test metrics/code/functions_test metrics/code/compilers_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh
 join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/join/line_diff_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
-database   metrics/database  metrics/database/database_test metrics/report/print_test
 report     metrics/report    metrics/report/print_test tests/run-golden.sh tests/print/schema.sh
 export     export            export/export_test tests/export/export.sh
-htmlgen    htmlgen/write     htmlgen/write/write_test metrics/database/database_test tests/page/agree.sh
-mhsim      mhsim                      mhsim/machine_test
+format     htmlgen/format    htmlgen/write/write_test htmlgen/read/read_test
+write      htmlgen/write     htmlgen/write/write_test htmlgen/read/read_test tests/page/agree.sh
+read       htmlgen/read      htmlgen/read/read_test metrics/report/print_test
 engine     mhsim/engine               mhsim/engine/engine_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
 runtime    mhsim/runtime              mhsim/runtime/hooks_test mhsim/runtime/qemu_test mhsim/runtime/modules_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
 collect    mhsim/collect              mhsim/collect/collect_test tests/simulate/simulate.sh
 simulate   mhsim/launch               mhsim/launch/run_test tests/simulate/simulate.sh
+machines   machines          machines/memory_test machines/processor_test quality/loops_test
 quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read/read_test diagnose/library_test diagnose/search/findings_test tests/run-golden.sh tests/diagnose/cases.sh
-phases     phases            phases/finish_test tests/phases/recorded.sh
+phases     phases            phases/finish_test phases/barrier_log_test tests/phases/recorded.sh
 barriers   hpcprof/recorder/barriers  hpcprof/recorder/barriers/barrier_test hpcprof/recorder/barriers/write_test hpcprof/recorder/barriers/teams_test hpcprof/recorder/barriers/notify_test hpcprof/recorder/barriers/mpi_test hpcprof/recorder/barriers/openmp_test hpcprof/recorder/barriers/pthreads_test phases/finish_test tests/phases/recorded.sh
-driver     driver            driver/told_test driver/phases_test driver/live_test driver/commands_test tests/driver/manual.sh tests/driver/live.sh tests/run-golden.sh tests/build/bad-configuration.sh tests/build/rebuilt.sh tests/build/blocks.sh tests/build/configuration.sh tests/build/campaign.sh tests/build/run.sh tests/build/debuginfod.sh tests/page/open.sh tests/structure/formats.sh tests/print/schema.sh tests/export/export.sh tests/quality/quality.sh tests/quality/database.sh tests/compare/compare.sh tests/filters/filters.sh tests/diagnose/cases.sh tests/e2e/bad-input.sh tests/record/misuse.sh tests/simulate/simulate.sh tests/phases/recorded.sh tests/e2e/example.sh tests/diagnose/planted.sh
+campaign   campaign          campaign/experiments_test tests/driver/live.sh tests/build/campaign.sh
+driver     driver            driver/phases_test driver/commands_test tests/driver/manual.sh tests/driver/live.sh tests/run-golden.sh tests/build/bad-configuration.sh tests/build/rebuilt.sh tests/build/blocks.sh tests/build/configuration.sh tests/build/campaign.sh tests/build/run.sh tests/build/debuginfod.sh tests/page/open.sh tests/structure/formats.sh tests/print/schema.sh tests/export/export.sh tests/quality/quality.sh tests/quality/database.sh tests/compare/compare.sh tests/filters/filters.sh tests/diagnose/cases.sh tests/e2e/bad-input.sh tests/record/misuse.sh tests/simulate/simulate.sh tests/phases/recorded.sh tests/e2e/example.sh tests/diagnose/planted.sh
 page       templates         templates/test/unit.sh
 '
 for test in $(git ls-files '*_test.c' | sed 's/\.c$//'); do

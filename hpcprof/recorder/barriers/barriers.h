@@ -19,7 +19,7 @@
 #ifndef HPCPROF_RECORDER_BARRIERS_BARRIERS_H
 #define HPCPROF_RECORDER_BARRIERS_BARRIERS_H
 
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/base/state.h"
 
 enum {
     SITES_MAX = 4096, /* places with barriers or waits; the last one takes all others */
@@ -267,6 +267,22 @@ void phases_lock(void);
 bool phases_trylock(void); /* waits a while; false: whoever holds it does not go on */
 void phases_unlock(void);
 
+/* What the recorder calls (registration.c): see struct barrier_calls. */
+void hpcrec_phases_begin(void);
+void hpcrec_phases_thread_create(struct thread *);
+void hpcrec_phases_thread_begin(struct thread *);
+void hpcrec_phases_thread_end(struct thread *);
+void hpcrec_phases_thread_discard(struct thread *);
+void hpcrec_phases_forget(void);
+void hpcrec_phases_declare(struct out *);
+void hpcrec_phases_resolve(void);
+void hpcrec_phases_moved(const uint32_t *);
+void hpcrec_phases_write(struct out *, bool all);
+void hpcrec_phases_notify(void);
+bool hpcrec_phases_seen(void);
+void hpcrec_phases_region(struct thread *, uint32_t region);
+uint32_t hpcrec_phases_user_region(const struct thread *);
+
 /* sites.c */
 bool phases_sites_begin(void); /* false: no memory */
 void phases_sites_forget(void);
@@ -286,7 +302,7 @@ void phases_wait_end(const struct waiting *, uint64_t least_ns);
 bool phases_cells_begin(void);
 void phases_cells_forget(void);
 /* To whoever watches, or is warned; locked. */
-void phases_tell(const struct notice *);
+void phases_notify(const struct notice *);
 /* An episode of so many threads is over. */
 void phases_fold(struct object *, uint32_t episode, uint32_t size);
 void phases_fold_slots(struct slot *, uint32_t listed, uint32_t size);
@@ -319,6 +335,6 @@ extern bool phases_have_ompt;
 void phases_enter(struct phases_thread *, uint32_t site, uint64_t begun);
 
 /* The next definition of a function behind ours, as the caller would have found it. */
-void *phases_next(const char *name, const void *caller);
+void *phases_real_symbol(const char *name, const void *caller);
 
 #endif

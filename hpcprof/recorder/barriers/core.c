@@ -1,5 +1,7 @@
 /* The room as a whole: the phase that each thread is in, beginning and end. */
 #include "hpcprof/recorder/barriers/barriers.h"
+#include "hpcprof/recorder/output/output.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 
 struct phases hpcrec_phases;
 

@@ -189,7 +189,7 @@ static void keep(struct site *s, const struct episode *e)
         fill_kept(place, e, s->sums.episodes);
 }
 
-void phases_tell(const struct notice *n)
+void phases_notify(const struct notice *n)
 {
     const struct config *c = &hpcrec.config;
     bool warn = c->warn_ns && n->last - n->first >= c->warn_ns;
@@ -206,13 +206,13 @@ void phases_tell(const struct notice *n)
 
 static void tell(const struct site *s, const struct episode *e)
 {
-    phases_tell(&(struct notice){.number = s->sums.episodes,
-                                 .begin = e->begin,
-                                 .first = e->first,
-                                 .last = e->last,
-                                 .site = e->site,
-                                 .threads = e->size,
-                                 .last_row = e->slots[e->listed - 1].row});
+    phases_notify(&(struct notice){.number = s->sums.episodes,
+                                   .begin = e->begin,
+                                   .first = e->first,
+                                   .last = e->last,
+                                   .site = e->site,
+                                   .threads = e->size,
+                                   .last_row = e->slots[e->listed - 1].row});
 }
 
 void phases_fold_slots(struct slot *slots, uint32_t listed, uint32_t size)

@@ -25,7 +25,7 @@ bool phases_have_ompt;
         if (!f_ && (f_ = dlsym(RTLD_NEXT, #name)))                                                                     \
             atomic_store_explicit(&found_, f_, memory_order_release);                                                  \
         if (!f_)                                                                                                       \
-            f_ = phases_next(#name, HERE);                                                                             \
+            f_ = phases_real_symbol(#name, HERE);                                                                      \
         (type(*) args) f_;                                                                                             \
     })
 

@@ -17,7 +17,7 @@ static void *find(_Atomic(void *) *found, const char *name, const void *caller)
     void *f = atomic_load_explicit(found, memory_order_acquire);
     if (!f && (f = dlsym(RTLD_NEXT, name)))
         atomic_store_explicit(found, f, memory_order_release);
-    return f ? f : phases_next(name, caller);
+    return f ? f : phases_real_symbol(name, caller);
 }
 
 #define NEXT(name)                                                                                                     \
@@ -46,7 +46,7 @@ static unsigned group_count, known_count, known_next;
 static void *open_mpi_world(const void *caller)
 {
     void *first = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
-    return first ? first : phases_next("ompi_mpi_comm_world", caller);
+    return first ? first : phases_real_symbol("ompi_mpi_comm_world", caller);
 }
 
 static bool is_open_mpi(const void *caller)
@@ -66,10 +66,10 @@ static word handle_of(word comm, const void *caller)
 static uint64_t hash_members(word comm, int size, const void *caller)
 {
     word world = is_open_mpi(caller) ? (word)open_mpi_world(caller) : 0x44000000, mine[2] = {0}, all[2] = {0};
-    int (*group_of)(word, word *) = (int (*)(word, word *))phases_next("PMPI_Comm_group", caller);
+    int (*group_of)(word, word *) = (int (*)(word, word *))phases_real_symbol("PMPI_Comm_group", caller);
     int (*translate)(word, int, const int *, word, int *) =
-        (int (*)(word, int, const int *, word, int *))phases_next("PMPI_Group_translate_ranks", caller);
-    int (*drop)(word *) = (int (*)(word *))phases_next("PMPI_Group_free", caller);
+        (int (*)(word, int, const int *, word, int *))phases_real_symbol("PMPI_Group_translate_ranks", caller);
+    int (*drop)(word *) = (int (*)(word *))phases_real_symbol("PMPI_Group_free", caller);
     uint64_t h = (uint64_t)size;
     if (!group_of || !translate || !drop || size > RANKS_MAX || group_of(comm, mine) != 0)
         return h;
@@ -126,7 +126,7 @@ static struct group *group_of(word comm, const void *caller)
     phases_unlock();
     if (found)
         return g;
-    int (*size_of)(word, int *) = (int (*)(word, int *))phases_next("PMPI_Comm_size", caller);
+    int (*size_of)(word, int *) = (int (*)(word, int *))phases_real_symbol("PMPI_Comm_size", caller);
     int size = 0;
     bool good = size_of && size_of(comm, &size) == 0 && size > 0;
     uint64_t members = good ? hash_members(comm, size, caller) : 0;
@@ -212,14 +212,14 @@ static void go(struct collective *c)
     if (s->threads < c->passage.ranks)
         s->threads = c->passage.ranks;
     keep_passage(&c->passage);
-    phases_tell(&(struct notice){.number = c->passage.number + 1,
-                                 .begin = c->passage.begun,
-                                 .first = c->passage.arrived,
-                                 .last = c->passage.left,
-                                 .site = c->passage.site,
-                                 .threads = c->passage.ranks,
-                                 .last_row = c->passage.row,
-                                 .passage = true});
+    phases_notify(&(struct notice){.number = c->passage.number + 1,
+                                   .begin = c->passage.begun,
+                                   .first = c->passage.arrived,
+                                   .last = c->passage.left,
+                                   .site = c->passage.site,
+                                   .threads = c->passage.ranks,
+                                   .last_row = c->passage.row,
+                                   .passage = true});
     phases_unlock();
 }
 
@@ -251,7 +251,7 @@ static void go(struct collective *c)
 static word c_handle(word fortran_handle, const void *caller)
 {
     int f = *(const int *)fortran_handle;
-    word (*convert)(int) = is_open_mpi(caller) ? (word(*)(int))phases_next("PMPI_Comm_f2c", caller) : NULL;
+    word (*convert)(int) = is_open_mpi(caller) ? (word(*)(int))phases_real_symbol("PMPI_Comm_f2c", caller) : NULL;
     return convert ? convert(f) : (word)(uint32_t)f;
 }
 

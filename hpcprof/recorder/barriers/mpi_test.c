@@ -124,7 +124,7 @@ void phases_wait_end(const struct waiting *w, uint64_t least_ns)
     waited.least = least_ns;
 }
 
-void phases_tell(const struct notice *n)
+void phases_notify(const struct notice *n)
 {
     told = *n;
     tellings++;
@@ -229,7 +229,7 @@ void *dlsym(void *handle, const char *name) /* world_dlsym: local.mk */
     return handle == RTLD_NEXT && strcmp(name, in_scope) == 0 ? (void *)call_in_scope : NULL;
 }
 
-void *phases_next(const char *name, const void *caller)
+void *phases_real_symbol(const char *name, const void *caller)
 {
     const struct {
         const char *name;

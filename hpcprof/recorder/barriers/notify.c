@@ -7,9 +7,13 @@
  *              thread is one that waits
  */
 #include "hpcprof/recorder/barriers/barriers.h"
+#include "hpcprof/recorder/output/output.h"
+#include "hpcprof/recorder/process/process.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static struct held out = {.fd = -1};
 
@@ -81,7 +85,7 @@ static void tell_waiting(struct thread *thread, void *now)
     send("W", &(struct notice){.site = site, .last_row = thread->row, .warn = true}, 0, waited);
 }
 
-void hpcrec_phases_tell(void)
+void hpcrec_phases_notify(void)
 {
     uint64_t now = phases_now();
     struct phases *p = &hpcrec_phases;

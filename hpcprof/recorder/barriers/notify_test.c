@@ -1,5 +1,7 @@
 /* What whoever watches is told of barriers: lines to the letter, each notice once, a word for those who wait too long. */
 #include "hpcprof/recorder/barriers/barriers.h"
+#include "hpcprof/recorder/output/output.h"
+#include "hpcprof/recorder/process/process.h"
 
 #include "tests/tap.h"
 
@@ -114,7 +116,7 @@ static const char *told(void)
 {
     static char lines[8192];
     size_t n = 0;
-    hpcrec_phases_tell();
+    hpcrec_phases_notify();
     for (ssize_t got; (got = read(pipe_ends[0], lines + n, sizeof lines - 1 - n)) > 0;)
         n += (size_t)got;
     lines[n] = '\0';
@@ -243,7 +245,7 @@ static void test_full(void)
     CHECK_INT(hpcrec_phases.notices_lost, 0);
     add_notice((struct notice){.number = 1});
     add_notice((struct notice){.number = 2});
-    hpcrec_phases_tell();
+    hpcrec_phases_notify();
     CHECK_INT(hpcrec_phases.notices_lost, 2);
     CHECK_INT(hpcrec_phases.notice_tail, hpcrec_phases.notice_head);
 }

@@ -299,7 +299,7 @@ void *dlsym(void *handle, const char *name)
     return handle == RTLD_NEXT ? find(name, false) : NULL;
 }
 
-void *phases_next(const char *name, const void *caller)
+void *phases_real_symbol(const char *name, const void *caller)
 {
     CHECK_STR(where((uint64_t)(uintptr_t)caller - 1), "here");
     return find(name, true);

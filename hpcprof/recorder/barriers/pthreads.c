@@ -3,6 +3,7 @@
 #include "hpcprof/recorder/barriers/barriers.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <semaphore.h>
 
 #define CALLER phases_pc(__builtin_return_address(0))

@@ -15,7 +15,7 @@ static void *by_caller(const char *name, const void *caller)
     return found;
 }
 
-void *phases_next(const char *name, const void *caller)
+void *phases_real_symbol(const char *name, const void *caller)
 {
     void *found = dlsym(RTLD_NEXT, name);
     return found ? found : by_caller(name, caller);

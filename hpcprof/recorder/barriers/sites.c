@@ -1,6 +1,10 @@
 /* Places with barriers and waits: found and made by what calls and how, and what waits there add up to. */
 #include "hpcprof/recorder/barriers/barriers.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <time.h>
+
 enum { SITE_SLOTS = SITES_MAX * 4 };
 
 /* ---- the lock ----------------------------------------------------------------------------------------------- */

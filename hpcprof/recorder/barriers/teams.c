@@ -1,6 +1,9 @@
 /* Teams of OpenMP, and what their threads write down of their barriers. */
 #include "hpcprof/recorder/barriers/barriers.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 enum {
     FOLD_AT = 32, /* passages in a lane: whoever leads folds them */
     NOT_MEASURED = SITES_MAX,

@@ -1,5 +1,7 @@
 /* To the file: the tables of phases/tables.h as blocks TDEF and TROW. Sums add to what came before: each time what is new. */
+#include "hpcprof/format/format.h"
 #include "hpcprof/recorder/barriers/barriers.h"
+#include "hpcprof/recorder/output/output.h"
 #include "phases/tables.h"
 
 #include <stdio.h>
@@ -434,7 +436,7 @@ static void put_states(struct out *o, bool all)
 }
 
 /* A thread that has ended: its row's last state. */
-void hpcrec_phases_put(struct out *o, bool all)
+void hpcrec_phases_write(struct out *o, bool all)
 {
     if (!hpcrec_phases.on)
         return;

@@ -3,7 +3,9 @@
  * chance, and are put again and again, what is new or all. What a reader unites of it, by the merging that the tables
  * declare, must each time be what is there.
  */
+#include "hpcprof/format/format.h"
 #include "hpcprof/recorder/barriers/barriers.h"
+#include "hpcprof/recorder/output/output.h"
 #include "phases/tables.h"
 #include "support/support.h"
 
@@ -592,7 +594,7 @@ static void check_file(const struct file *f)
 static size_t put_now(struct file *f, bool all)
 {
     struct out o = {0};
-    hpcrec_phases_put(&o, all);
+    hpcrec_phases_write(&o, all);
     CHECK_NAMED(read_blocks(&f->read, &o), "blocks are whole");
     size_t n = o.bytes.count;
     hpcrec_area_free(&o.bytes, 1);

@@ -1,5 +1,5 @@
 /* What the launcher asked for: one environment variable (protocol.h). */
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/base/state.h"
 
 /* Copies one value, up to a separator, with %XX undone; gives where it stopped. */
 static const char *value_into(const char *s, char *to, size_t size)

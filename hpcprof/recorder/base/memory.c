@@ -1,5 +1,7 @@
 /* Memory by mmap, bytes for the file, text without stdio. */
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/format/format.h"
+#include "hpcprof/recorder/base/base.h"
+#include "hpcprof/recorder/base/syscalls.h"
 
 #include <sys/auxv.h>
 #include <sys/mman.h>

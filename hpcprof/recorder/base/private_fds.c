@@ -5,7 +5,8 @@
  *
  * The thread has the helper's thread-local data, errno with it, while the helper waits; the C library does not know it.
  */
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/base/state.h"
+#include "hpcprof/recorder/base/syscalls.h"
 
 #include <errno.h>
 #include <linux/close_range.h>

@@ -1,10 +1,12 @@
 /* Clocks, the lock, descriptors out of the program's way, our own memory read safely. */
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/base/base.h"
+#include "hpcprof/recorder/base/syscalls.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -6,7 +6,7 @@
 #undef getrlimit
 #include "config.h"
 
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/base/base.h"
 #include "tests/fixtures/recorded_calls.h"
 #include "tests/chance.h"
 #include "tests/tap.h"
@@ -17,6 +17,8 @@
 #include <linux/futex.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 
 enum { FD_LIMIT = 1 << 16, NUMBERS = FD_LIMIT + 300 };
 

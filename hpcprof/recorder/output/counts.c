@@ -1,6 +1,7 @@
 /* What fell where: contexts (module, address) and cells (thread, context, event, region), found by open-addressing
  * hashes. */
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/format/format.h"
+#include "hpcprof/recorder/output/output.h"
 #include "hpcprof/recorder/unwind/unwind.h"
 
 /* Rows are dense; the index is a hash table of row number + 1. */

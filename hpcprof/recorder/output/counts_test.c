@@ -2,7 +2,8 @@
    and nothing is lost. */
 #undef syscall
 #undef dl_iterate_phdr
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/format/format.h"
+#include "hpcprof/recorder/output/output.h"
 #include "hpcprof/recorder/unwind/unwind.h"
 #include "tests/chance.h"
 #include "tests/guarded.h"

@@ -2,6 +2,8 @@
  * The measurement file. What is new is appended twice a second; when what was appended outgrows a fresh file, a fresh
  * one is written beside it and renamed over it: hours of running leave a file of the size its distinct places need.
  */
+#include "hpcprof/format/format.h"
+#include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"
 
 #include <errno.h>
@@ -235,7 +237,8 @@ static void put_everything(struct out *o, bool all)
         put_file_header(o);
         hpcrec_put(o, hpcrec.head.bytes.items, hpcrec.head.bytes.count);
     }
-    hpcrec_phases_resolve();
+    if (hpcrec.barriers)
+        hpcrec.barriers->resolve();
     put_extra_events(o, all ? 0 : hpcrec.extra_events_written);
     put_modules(o, all ? 0 : hpcrec.modules_written);
     put_regions(o, all ? 0 : hpcrec.regions_written);
@@ -243,7 +246,8 @@ static void put_everything(struct out *o, bool all)
     put_threads(o, all ? 0 : hpcrec.threads_written);
     hpcrec_put_counts(o, all);
     put_thread_changes(o, all);
-    hpcrec_phases_put(o, all);
+    if (hpcrec.barriers)
+        hpcrec.barriers->write(o, all);
     put_missing(o, all ? 0 : hpcrec.missing_written);
     hpcrec.extra_events_written = hpcrec.extra_events.count;
     hpcrec.modules_written = hpcrec.modules.count;
@@ -456,7 +460,8 @@ static bool wait_longer(bool end)
 static void tell_of_moved_contexts(const uint32_t *moved)
 {
     hpcrec_paths_moved(moved);
-    hpcrec_phases_moved(moved);
+    if (hpcrec.barriers)
+        hpcrec.barriers->moved(moved);
 }
 
 /* Rows get new numbers, so only where the file is about to be written anew. */
@@ -473,8 +478,8 @@ static void thin_paths(void)
 void hpcrec_file_encode(bool end, int status)
 {
     hpcrec.nothing_to_write = false;
-    if (wait_longer(end) || (hpcrec.from_fork && !hpcrec.created && hpcrec.cells.count == 0 && !hpcrec_phases_seen() &&
-                             !hpcrec.keep_empty)) {
+    if (wait_longer(end) || (hpcrec.from_fork && !hpcrec.created && hpcrec.cells.count == 0 &&
+                             !(hpcrec.barriers && hpcrec.barriers->seen()) && !hpcrec.keep_empty)) {
         hpcrec.nothing_to_write = true;
         return;
     }

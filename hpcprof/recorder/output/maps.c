@@ -3,7 +3,8 @@
  * link-time addresses and build ids. Read again when the loader says that something came or went, and at most once a
  * round for an address that is nowhere (code made at run time).
  */
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/base/syscalls.h"
+#include "hpcprof/recorder/output/output.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -4,7 +4,8 @@
  *
  *     text, 0, text of the second reading (none: the first again), 0, memory: the same page at every address
  */
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/base/syscalls.h"
+#include "hpcprof/recorder/output/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #undef dl_iterate_phdr
 #include "config.h"
 
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/output/output.h"
 #include "tests/cases.h"
 #include "tests/chance.h"
 #include "tests/guarded.h"

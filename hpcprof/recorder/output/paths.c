@@ -1,5 +1,6 @@
 /* Paths of samples, from the thread's first function to the caller of the sampled instruction. */
 #include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/unwind/objects.h"
 
 #include <sys/resource.h>
 
@@ -114,9 +115,17 @@ void hpcrec_paths_begin(struct thread *t)
     }
 }
 
-bool hpcrec_path_is_walked(const struct thread *t)
+/* By a handler of the thread, just now. */
+static void look_whether_walked(struct thread *t, void *walked)
 {
-    return t->paths && atomic_load(&t->paths->walking);
+    *(bool *)walked |= t->paths && atomic_load(&t->paths->walking);
+}
+
+static bool some_path_is_walked(void)
+{
+    bool walked = false;
+    hpcrec_threads_each(look_whether_walked, &walked);
+    return walked;
 }
 
 static bool uses_handlers(void)
@@ -130,7 +139,7 @@ static bool uses_handlers(void)
 void hpcrec_paths_refresh(void)
 {
     if (hpcrec.config.call_paths)
-        hpcrec_unwind_refresh(uses_handlers());
+        hpcrec_unwind_refresh(uses_handlers(), some_path_is_walked);
 }
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */

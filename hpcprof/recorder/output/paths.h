@@ -9,6 +9,7 @@
 #ifndef HPCPROF_RECORDER_OUTPUT_PATHS_H
 #define HPCPROF_RECORDER_OUTPUT_PATHS_H
 
+#include "hpcprof/recorder/output/output.h"
 #include "hpcprof/recorder/unwind/unwind.h"
 
 enum {
@@ -43,12 +44,6 @@ uint32_t hpcrec_path_take(struct thread *, const struct queued *);
 /* The same for a sample whose registers and stack are at `p`. Locked. *pc becomes the user's where it is the kernel's.
  */
 uint32_t hpcrec_path_of_record(struct thread *, const uint8_t *p, const uint8_t *end, uint64_t *pc);
-void hpcrec_paths_moved(const uint32_t *moved);    /* locked: contexts have new rows */
-bool hpcrec_path_is_walked(const struct thread *); /* just now, by its handler */
-
-/* objects.c */
-const struct unwind_map *hpcrec_unwind_map(void);                              /* NULL: not made yet */
-void hpcrec_unwind_refresh(bool compile_all);                                  /* locked */
-const struct unwind_rows *hpcrec_unwind_missing(const struct unwind_object *); /* locked */
+void hpcrec_paths_moved(const uint32_t *moved); /* locked: contexts have new rows */
 
 #endif

@@ -1,5 +1,7 @@
 /* What the file says about the process before anything is counted: put together once, at the start. */
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/format/format.h"
+#include "hpcprof/recorder/process/process.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -11,15 +13,15 @@
 static struct {
     char command[8192], cwd[4096], machine[256], kernel[256];
     char text[16384]; /* files of /proc and /sys as read */
-} facts;
+} environment;
 
 /* The words of the command line, those with blanks in quotes. */
 static void read_command(void)
 {
-    ssize_t n = hpcrec_slurp("/proc/self/cmdline", facts.text, sizeof facts.text);
-    struct text out = hpcrec_text(facts.command, sizeof facts.command);
+    ssize_t n = hpcrec_slurp("/proc/self/cmdline", environment.text, sizeof environment.text);
+    struct text out = hpcrec_text(environment.command, sizeof environment.command);
     for (ssize_t at = 0; at < n;) {
-        const char *word = facts.text + at;
+        const char *word = environment.text + at;
         bool quote = !*word || word[strcspn(word, " \t\n'\"\\$*?")];
         hpcrec_text_str(&out, at ? " " : "");
         hpcrec_text_str(&out, quote ? "'" : "");
@@ -29,10 +31,10 @@ static void read_command(void)
     }
 }
 
-/* The value of "key<tabs>: value" in facts.text. */
+/* The value of "key<tabs>: value" in environment.text. */
 static void cpuinfo_value(const char *key, char *to, size_t size)
 {
-    const char *line = strstr(facts.text, key), *colon = line ? strchr(line, ':') : NULL;
+    const char *line = strstr(environment.text, key), *colon = line ? strchr(line, ':') : NULL;
     struct text out = hpcrec_text(to, size);
     if (!colon)
         return;
@@ -191,30 +193,30 @@ static const char *sampler_words(void)
     return words[kinds];
 }
 
-void hpcrec_facts_gather(void)
+void hpcrec_environment_gather(void)
 {
     struct out *o = &hpcrec.head;
     struct utsname u;
-    struct text kernel = hpcrec_text(facts.kernel, sizeof facts.kernel);
+    struct text kernel = hpcrec_text(environment.kernel, sizeof environment.kernel);
     memset(&u, 0, sizeof u);
     uname(&u);
     read_command();
-    if (syscall(SYS_getcwd, facts.cwd, sizeof facts.cwd) < 0)
-        facts.cwd[0] = '\0';
+    if (syscall(SYS_getcwd, environment.cwd, sizeof environment.cwd) < 0)
+        environment.cwd[0] = '\0';
     hpcrec_text_str(&kernel, u.sysname);
     hpcrec_text_str(&kernel, " ");
     hpcrec_text_str(&kernel, u.release);
-    hpcrec_slurp("/proc/cpuinfo", facts.text, 4096); /* the first processor; the file is long on large machines */
-    cpuinfo_value("model name", facts.machine, sizeof facts.machine);
-    if (!facts.machine[0])
-        memcpy(facts.machine, u.machine, sizeof u.machine);
+    hpcrec_slurp("/proc/cpuinfo", environment.text, 4096); /* the first processor; the file is long on large machines */
+    cpuinfo_value("model name", environment.machine, sizeof environment.machine);
+    if (!environment.machine[0])
+        memcpy(environment.machine, u.machine, sizeof u.machine);
     o->bytes.count = 0;
     size_t block = hpcrec_block_begin(o, FORMAT_PROCESS);
     hpcrec_put_string(o, u.nodename);
-    hpcrec_put_string(o, facts.command);
-    hpcrec_put_string(o, facts.cwd);
-    hpcrec_put_string(o, facts.machine);
-    hpcrec_put_string(o, facts.kernel);
+    hpcrec_put_string(o, environment.command);
+    hpcrec_put_string(o, environment.cwd);
+    hpcrec_put_string(o, environment.machine);
+    hpcrec_put_string(o, environment.kernel);
     hpcrec_put_string(o, sampler_words());
     hpcrec_put_uleb(o, hpcrec.start_ns);
     hpcrec_put_uleb(o, (uint64_t)atomic_load(&hpcrec.pid));
@@ -223,6 +225,7 @@ void hpcrec_facts_gather(void)
     hpcrec_block_end(o, block);
     put_notes(o);
     put_events(o);
-    hpcrec_phases_declare(o);
+    if (hpcrec.barriers)
+        hpcrec.barriers->declare(o);
     name_file(u.nodename);
 }

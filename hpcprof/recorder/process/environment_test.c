@@ -9,7 +9,9 @@
 #undef sched_getaffinity
 #include "config.h"
 
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/format/format.h"
+#include "hpcprof/recorder/process/process.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 #include "support/support.h"
 #include "tests/tap.h"
 
@@ -147,7 +149,7 @@ static void show_block(struct buf *out, uint32_t type, struct cursor *c)
 static const char *gathered(uint32_t wanted)
 {
     static struct buf out;
-    hpcrec_facts_gather();
+    hpcrec_environment_gather();
     struct cursor all = cursor_make(hpcrec.head.bytes.items, hpcrec.head.bytes.count);
     out.len = 0;
     buf_str(&out, "");

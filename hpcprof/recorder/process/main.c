@@ -1,5 +1,8 @@
 /* Beginning, the helper thread, the end. */
+#include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/process/process.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
-
 static struct {
     pthread_t thread;
-    _Atomic pid_t tid;      /* of the helper; 0: not there */
     _Atomic uint32_t asked; /* futex word: tasks asked for */
     _Atomic uint32_t done;  /* futex word */
     _Atomic int task, status;
@@ -26,12 +26,6 @@ static struct {
 static int exit_status = -1; /* as by wait(2), once we know */
 
 /* ---- who we are -------------------------------------------------------------------------------------- */
-
-bool hpcrec_active(void)
-{
-    pid_t pid = atomic_load_explicit(&hpcrec.pid, memory_order_relaxed);
-    return pid != 0 && pid == (pid_t)syscall(SYS_getpid);
-}
 
 static const char *base_name(const char *path)
 {
@@ -57,7 +51,8 @@ static void drain(void)
     hpcrec_maps_check();
     hpcrec_paths_refresh();
     hpcrec_threads_drain();
-    hpcrec_phases_tell();
+    if (hpcrec.barriers)
+        hpcrec.barriers->notify();
 }
 
 static void switch_locked(bool on)
@@ -143,7 +138,7 @@ static void turn(uint64_t *flushed)
     }
     hpcrec_lock(&saved);
     keep_time();
-    hpcrec_threads_look(atomic_load(&helper.tid));
+    hpcrec_threads_look(atomic_load(&hpcrec.helper));
     drain();
     if (hpcrec_contexts_are_many())
         *flushed = 0; /* paths are cut when the file is written, and that is soon */
@@ -160,8 +155,8 @@ static void *helper_main(void *arg)
     (void)arg;
     raw_prctl(PR_SET_NAME, (void *)(uintptr_t) "hpcview");
     do_task(TASK_FLUSH, -1);
-    atomic_store(&helper.tid, hpcrec_gettid());
-    syscall(SYS_futex, &helper.tid, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    atomic_store(&hpcrec.helper, hpcrec_gettid());
+    syscall(SYS_futex, &hpcrec.helper, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
     while (!atomic_load(&helper.finished)) {
         struct timespec pause = {0, (long)hpcrec_perf_pause_ms() * 1000000L};
         syscall(SYS_futex, &helper.asked, FUTEX_WAIT_PRIVATE, seen, &pause, NULL, 0);
@@ -185,9 +180,9 @@ static void *helper_main(void *arg)
    a file system may be dead. */
 static void wait_for_helper(void)
 {
-    for (int i = 0; i < 1000 && atomic_load(&helper.tid) == 0; i++) {
+    for (int i = 0; i < 1000 && atomic_load(&hpcrec.helper) == 0; i++) {
         struct timespec pause = {0, 10000000};
-        syscall(SYS_futex, &helper.tid, FUTEX_WAIT_PRIVATE, 0, &pause, NULL, 0);
+        syscall(SYS_futex, &hpcrec.helper, FUTEX_WAIT_PRIVATE, 0, &pause, NULL, 0);
     }
 }
 
@@ -196,7 +191,7 @@ static bool start_helper(void)
     pthread_attr_t attr;
     sigset_t all, saved;
     sigfillset(&all);
-    atomic_store(&helper.tid, 0);
+    atomic_store(&hpcrec.helper, 0);
     atomic_store(&helper.finished, false);
     atomic_store(&helper.asked, 0);
     atomic_store(&helper.done, 0);
@@ -223,11 +218,6 @@ static void do_it_ourselves(enum hpcrec_task task, int status)
         return;
     do_task(task, status);
     atomic_store(&busy, false);
-}
-
-bool hpcrec_is_helper(void)
-{
-    return atomic_load(&helper.tid) == hpcrec_gettid();
 }
 
 void hpcrec_ask(enum hpcrec_task task, int status)
@@ -279,6 +269,11 @@ void hpcrec_set_exit_status(int status)
     exit_status = status;
 }
 
+static void on_fatal_signal(int status)
+{
+    hpcrec_ask(TASK_FINISH, status);
+}
+
 static void at_quick_exit_(void)
 {
     hpcrec_finish(exit_status);
@@ -323,11 +318,12 @@ static void forget_area(struct area *a, size_t item_size)
 void hpcrec_fork_child(void)
 {
     atomic_store(&hpcrec.pid, 0);
-    atomic_store(&helper.tid, 0);
+    atomic_store(&hpcrec.helper, 0);
     hpcrec_threads_forget();
     hpcrec_perf_forget();
     hpcrec_counts_forget();
-    hpcrec_phases_forget();
+    if (hpcrec.barriers)
+        hpcrec.barriers->forget();
     hpcrec_maps_forget();
     hpcrec_fd_forget_all();
     forget_area(&hpcrec.modules, sizeof(struct module_row));
@@ -345,7 +341,10 @@ void hpcrec_fork_child(void)
 
 static bool begin(void)
 {
-    hpcrec_phases_begin();
+    if (hpcrec.barriers)
+        hpcrec.barriers->begin();
+    else if (hpcrec.config.phases)
+        hpcrec_missing("barriers and phases: not in programs linked with libhpcview-record.a");
     struct thread *t = hpcrec_thread_create();
     if (!t)
         return false;
@@ -354,7 +353,7 @@ static bool begin(void)
     hpcrec.parent = getppid();
     atomic_store(&hpcrec.pid, (pid_t)syscall(SYS_getpid));
     hpcrec_hold(&hpcrec.dir, hpcrec.config.dir, O_DIRECTORY);
-    hpcrec_facts_gather();
+    hpcrec_environment_gather();
     hpcrec_maps_open();
     hpcrec_threads_init();
     if (!hpcrec.from_fork)
@@ -392,7 +391,7 @@ __attribute__((constructor)) static void start(void)
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_);
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    hpcrec_signals_begin();
+    hpcrec_signals_begin(on_fatal_signal);
     begin();
 }
 
@@ -429,6 +428,20 @@ static void leave_measured(const char *name)
         switch_locked(false);
 }
 
+/* Of the program's own regions; with barriers, samples are of the phase in it. */
+static uint32_t user_region_of(const struct thread *t)
+{
+    return hpcrec.barriers ? hpcrec.barriers->user_region(t) : t->region;
+}
+
+static void enter_region(struct thread *t, uint32_t region)
+{
+    if (hpcrec.barriers)
+        hpcrec.barriers->region(t, region);
+    else
+        hpcrec_mark_region(t, region);
+}
+
 static void user_region_begin(const char *name)
 {
     struct thread *t = hpcrec_self;
@@ -436,10 +449,10 @@ static void user_region_begin(const char *name)
     if (!name || !t || !t->begun || !hpcrec_active())
         return;
     hpcrec_lock(&saved);
-    uint32_t region = hpcrec_region_row(name, hpcrec_phases_user_region(t));
+    uint32_t region = hpcrec_region_row(name, user_region_of(t));
     enter_measured(name);
     hpcrec_unlock(&saved);
-    hpcrec_phases_region(t, region);
+    enter_region(t, region);
 }
 
 /* Ends the innermost region of that name (and those inside it); without one, does nothing. */
@@ -447,18 +460,18 @@ static void user_region_end(const char *name)
 {
     struct thread *t = hpcrec_self;
     sigset_t saved;
-    if (!t || !t->begun || !hpcrec_phases_user_region(t) || !hpcrec_active())
+    if (!t || !t->begun || !user_region_of(t) || !hpcrec_active())
         return;
     hpcrec_lock(&saved);
     const struct region_row *rows = hpcrec.regions.items;
-    uint32_t inner = hpcrec_phases_user_region(t), region = inner;
+    uint32_t inner = user_region_of(t), region = inner;
     while (region && name && strcmp(hpcrec_string(rows[region - 1].name), name) != 0)
         region = rows[region - 1].parent;
     uint32_t parent = region ? rows[region - 1].parent : inner;
     for (uint32_t up = inner; up != parent; up = rows[up - 1].parent)
         leave_measured(hpcrec_string(rows[up - 1].name));
     hpcrec_unlock(&saved);
-    hpcrec_phases_region(t, parent);
+    enter_region(t, parent);
 }
 
 __attribute__((visibility("default"))) extern const struct hpcview_calls hpcview_calls_1;

@@ -12,6 +12,8 @@
 #include "config.h"
 
 #include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/process/process.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 #include "tests/steps.h"
 
 #include <errno.h>
@@ -23,8 +25,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-_Thread_local struct thread *hpcrec_self __attribute__((tls_model("initial-exec")));
 
 enum { PID = 111, HELPER = 900, MS = 1000000 };
 
@@ -90,8 +90,9 @@ void hpcrec_clean_environment(void)
 {
     hear("clean ");
 }
-void hpcrec_signals_begin(void)
+void hpcrec_signals_begin(void (*finish)(int status))
 {
+    (void)finish;
     hear("signals ");
 }
 struct thread *hpcrec_thread_create(void)
@@ -118,7 +119,7 @@ void hpcrec_hold(struct held *h, const char *path, int flags)
     (void)h, (void)flags;
     hear("hold %s ", path);
 }
-void hpcrec_facts_gather(void)
+void hpcrec_environment_gather(void)
 {
     hear("facts(pid %d, from %d, at %llu and %llu) ", (int)atomic_load(&hpcrec.pid), hpcrec.parent == getppid(),
          (unsigned long long)(hpcrec.start_ns % MS), (unsigned long long)(hpcrec.start_mono / MS));

@@ -1,5 +1,8 @@
 /* The program's threads: told of by pthread_create's wrapper and a key's destructor, or found by looking into /proc. */
+#include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/process/process.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +18,6 @@
 /* Rows beyond this are one row: a program that starts threads for days has a bounded measurement. */
 enum { THREAD_ROWS_MAX = 20000 };
 
-_Thread_local uint64_t hpcrec_waiting_pc __attribute__((tls_model("initial-exec")));
-_Thread_local struct thread *hpcrec_self __attribute__((tls_model("initial-exec")));
-
-static struct thread *living;
 static unsigned living_count;
 static _Atomic bool main_ended;
 static struct held task_dir = {.fd = -1};
@@ -49,7 +48,8 @@ struct thread *hpcrec_thread_create(void)
         t->fd[e] = -1;
     if (t) {
         hpcrec_paths_create(t);
-        hpcrec_phases_thread_create(t);
+        if (hpcrec.barriers)
+            hpcrec.barriers->thread_create(t);
     }
     return t;
 }
@@ -57,13 +57,9 @@ struct thread *hpcrec_thread_create(void)
 void hpcrec_thread_discard(struct thread *t)
 {
     hpcrec_paths_free(t);
-    hpcrec_phases_thread_discard(t);
+    if (hpcrec.barriers)
+        hpcrec.barriers->thread_discard(t);
     hpcrec_unmap(t, sizeof *t);
-}
-
-static struct thread_row *row_of(const struct thread *t)
-{
-    return (struct thread_row *)hpcrec.thread_rows.items + t->row;
 }
 
 static bool shared_row(uint32_t row)
@@ -82,7 +78,7 @@ static bool new_row(struct thread *t)
     if (!hpcrec_area_room(rows, rows->count + 1, sizeof(struct thread_row)))
         return false;
     t->row = (uint32_t)rows->count++;
-    struct thread_row *row = row_of(t);
+    struct thread_row *row = hpcrec_row_of(t);
     *row = (struct thread_row){.number = number, .start_ns = hpcrec_now(CLOCK_REALTIME), .changed = true};
     return true;
 }
@@ -90,10 +86,10 @@ static bool new_row(struct thread *t)
 static void link_in(struct thread *t)
 {
     t->previous = NULL;
-    t->next = living;
-    if (living)
-        living->previous = t;
-    living = t;
+    t->next = hpcrec.living;
+    if (hpcrec.living)
+        hpcrec.living->previous = t;
+    hpcrec.living = t;
     living_count++;
 }
 
@@ -102,7 +98,7 @@ static void unlink_it(struct thread *t)
     if (t->previous)
         t->previous->next = t->next;
     else
-        living = t->next;
+        hpcrec.living = t->next;
     if (t->next)
         t->next->previous = t->previous;
     living_count--;
@@ -110,7 +106,7 @@ static void unlink_it(struct thread *t)
 
 static struct thread *find_tid(pid_t tid)
 {
-    struct thread *t = living;
+    struct thread *t = hpcrec.living;
     while (t && t->tid != tid)
         t = t->next;
     return t;
@@ -120,74 +116,16 @@ static void note_end_by_library(pid_t tid);
 
 /* ---- draining ------------------------------------------------------------------------------------------------ */
 
-static void drain_queue(struct thread *t)
-{
-    uint32_t tail = atomic_load_explicit(&t->queue_tail, memory_order_relaxed);
-    uint32_t head = atomic_load_explicit(&t->queue_head, memory_order_acquire);
-    for (; tail != head; tail++) {
-        const struct queued *q = &t->queue[tail % QUEUE_ENTRIES];
-        uint32_t parent = hpcrec_path_take(t, q);
-        if (hpcrec.measuring)
-            hpcrec_count(t->row, q->event, q->region, q->pc, parent, q->samples,
-                         q->samples * hpcrec.config.events[q->event].conf.period);
-    }
-    atomic_store_explicit(&t->queue_tail, tail, memory_order_release);
-    for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
-        uint64_t dropped = atomic_exchange_explicit(&t->dropped[e], 0, memory_order_relaxed);
-        if (dropped) {
-            row_of(t)->lost[e] += dropped;
-            row_of(t)->changed = true;
-        }
-    }
-}
-
 void hpcrec_drain_thread(struct thread *t)
 {
     hpcrec_perf_drain(t);
-    drain_queue(t);
+    hpcrec_queue_drain(t);
 }
 
 void hpcrec_threads_drain(void)
 {
-    for (struct thread *t = living; t; t = t->next)
+    for (struct thread *t = hpcrec.living; t; t = t->next)
         hpcrec_drain_thread(t);
-}
-
-/* Called by signal handlers of the sampled thread itself; one producer, one consumer. */
-void hpcrec_queue_sample(struct thread *t, unsigned event, uint64_t pc, uint32_t samples, const void *context)
-{
-    if (!t->begun)
-        return;
-    if (hpcrec_waiting_pc)
-        pc = hpcrec_waiting_pc;
-    uint32_t head = atomic_load_explicit(&t->queue_head, memory_order_relaxed);
-    if (head - atomic_load_explicit(&t->queue_tail, memory_order_acquire) >= QUEUE_ENTRIES) {
-        atomic_fetch_add_explicit(&t->dropped[event], samples, memory_order_relaxed);
-        return;
-    }
-    struct queued *q = &t->queue[head % QUEUE_ENTRIES];
-    *q = (struct queued){.pc = pc, .region = (uint16_t)t->region, .event = (uint8_t)event, .samples = samples};
-    hpcrec_path_put(t, q, context);
-    atomic_store_explicit(&t->queue_head, head + 1, memory_order_release);
-}
-
-void hpcrec_mark_region(struct thread *t, uint32_t region)
-{
-    t->region = region;
-    if (!t->ring)
-        return;
-    uint32_t head = atomic_load_explicit(&t->mark_head, memory_order_relaxed);
-    if (head - atomic_load_explicit(&t->mark_tail, memory_order_acquire) >= MARKS) {
-        sigset_t saved;
-        hpcrec_lock(&saved);
-        hpcrec_perf_drain(t);
-        t->drained_region = region;
-        atomic_store(&t->mark_tail, head);
-        hpcrec_unlock(&saved);
-        return;
-    }
-    t->marks[head % MARKS] = (struct mark){hpcrec_perf_position(t), region};
-    atomic_store_explicit(&t->mark_head, head + 1, memory_order_release);
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------ */
@@ -196,9 +134,9 @@ static void take_totals(struct thread *t)
 {
     if (shared_row(t->row))
         return; /* one number for many threads would be wrong most of the time */
-    hpcrec_perf_totals(t, row_of(t));
-    hpcrec_timers_totals(t, row_of(t));
-    row_of(t)->changed = true;
+    hpcrec_perf_totals(t, hpcrec_row_of(t));
+    hpcrec_timers_totals(t, hpcrec_row_of(t));
+    hpcrec_row_of(t)->changed = true;
 }
 
 static void read_name(struct thread *t, struct thread_row *row)
@@ -220,7 +158,7 @@ static void read_name(struct thread *t, struct thread_row *row)
 
 static void close_row(struct thread *t)
 {
-    struct thread_row *row = row_of(t);
+    struct thread_row *row = hpcrec_row_of(t);
     row->end_ns = hpcrec_now(CLOCK_REALTIME);
     uint64_t cpu = hpcrec_now((clockid_t)(~(unsigned)t->tid << 3 | 6));
     if (cpu)
@@ -265,7 +203,8 @@ void hpcrec_thread_begin(struct thread *t)
     hpcrec_unlock(&saved);
     if (!t->begun)
         return;
-    hpcrec_phases_thread_begin(t);
+    if (hpcrec.barriers)
+        hpcrec.barriers->thread_begin(t);
     if (have_key)
         pthread_setspecific(end_key, t);
     hpcrec_papi_begin(t);
@@ -275,9 +214,9 @@ static void take_papi_totals(struct thread *t, const struct thread_row *papi_tot
 {
     for (unsigned e = 0; e < hpcrec.config.event_count; e++)
         if (papi_totals->has_total >> e & 1 && !shared_row(t->row)) {
-            row_of(t)->total[e] = papi_totals->total[e];
-            row_of(t)->has_total |= (uint8_t)(1u << e);
-            row_of(t)->changed = true;
+            hpcrec_row_of(t)->total[e] = papi_totals->total[e];
+            hpcrec_row_of(t)->has_total |= (uint8_t)(1u << e);
+            hpcrec_row_of(t)->changed = true;
         }
 }
 
@@ -288,7 +227,8 @@ void hpcrec_thread_end(struct thread *t)
     if (!t->begun || t != hpcrec_self)
         return;
     hpcrec_papi_end(t, &papi_totals);
-    hpcrec_phases_thread_end(t);
+    if (hpcrec.barriers)
+        hpcrec.barriers->thread_end(t);
     hpcrec_lock(&saved);
     take_totals(t);
     hpcrec_timers_end(t);
@@ -338,42 +278,23 @@ void hpcrec_threads_init(void)
 /* Threads in the order of their rows would be prettier, but the list is what there is; totals go by row. */
 void hpcrec_threads_totals(void)
 {
-    for (struct thread *t = living; t; t = t->next)
+    for (struct thread *t = hpcrec.living; t; t = t->next)
         take_totals(t);
 }
 
 void hpcrec_threads_stop(void)
 {
     hpcrec_threads_totals();
-    for (struct thread *t = living; t; t = t->next) {
+    for (struct thread *t = hpcrec.living; t; t = t->next) {
         hpcrec_perf_switch(t, false);
         hpcrec_drain_thread(t);
         close_row(t);
     }
 }
 
-void hpcrec_threads_each(void (*each)(struct thread *, void *ctx), void *ctx)
-{
-    for (struct thread *t = living; t; t = t->next)
-        each(t, ctx);
-}
-
-uint32_t hpcrec_thread_last_context(uint32_t row)
-{
-    return ((struct thread_row *)hpcrec.thread_rows.items)[row].last_context - 1;
-}
-
-bool hpcrec_threads_are_walking(void)
-{
-    for (struct thread *t = living; t; t = t->next)
-        if (hpcrec_path_is_walked(t))
-            return true;
-    return false;
-}
-
 void hpcrec_threads_switch(bool on)
 {
-    for (struct thread *t = living; t; t = t->next) {
+    for (struct thread *t = hpcrec.living; t; t = t->next) {
         if (!on)
             hpcrec_drain_thread(t);
         hpcrec_perf_switch(t, on);
@@ -382,12 +303,12 @@ void hpcrec_threads_switch(bool on)
 
 void hpcrec_threads_forget(void)
 {
-    for (struct thread *t = living, *next; t; t = next) {
+    for (struct thread *t = hpcrec.living, *next; t; t = next) {
         next = t->next;
         t->ring = NULL; /* the kernel does not copy rings to children */
         hpcrec_thread_discard(t);
     }
-    living = NULL;
+    hpcrec.living = NULL;
     living_count = 0;
     main_ended = false;
     task_dir.fd = -1;
@@ -401,7 +322,7 @@ void hpcrec_threads_move_fd(int from, int to)
 {
     if (task_dir.fd == from)
         task_dir.fd = to;
-    for (struct thread *t = living; t; t = t->next)
+    for (struct thread *t = hpcrec.living; t; t = t->next)
         for (unsigned e = 0; e < EVENTS_MAX; e++)
             if (t->fd[e] == from)
                 t->fd[e] = to;
@@ -583,7 +504,7 @@ static void look_at_first(void)
             end_one(t);
         }
     }
-    for (struct thread *t = living; ends.first_gone && t; t = t->next)
+    for (struct thread *t = hpcrec.living; ends.first_gone && t; t = t->next)
         hold_thread(t->tid);
 }
 
@@ -595,12 +516,12 @@ static bool is_gone(pid_t tid)
 /* Threads we found ourselves; `all`: also those that would have told us had they ended as the library has it. */
 static void end_the_gone(bool all)
 {
-    for (struct thread *t = living, *next; t; t = next) {
+    for (struct thread *t = hpcrec.living, *next; t; t = next) {
         next = t->next;
         if (!t->found && !all)
             continue;
         if (!is_gone(t->tid)) {
-            hpcrec_timers_totals(t, row_of(t)); /* its clock ends with it */
+            hpcrec_timers_totals(t, hpcrec_row_of(t)); /* its clock ends with it */
             continue;
         }
         ends.by_itself |= !t->found;

@@ -9,6 +9,8 @@
 #include "config.h"
 
 #include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/process/process.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 #include "tests/steps.h"
 
 #include <errno.h>
@@ -21,8 +23,6 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-
-struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
 
 enum {
     PID = 111,
@@ -43,7 +43,7 @@ static struct task {
 } tasks[TASKS];
 static unsigned task_count;
 static pid_t now_tid = PID;
-static bool is_active = true, no_proc, papi, walking;
+static bool is_active = true, no_proc, papi;
 static int first_lives = 1;
 static char first_stat[200], kernel[60] = "6.1.0-18";
 static uint64_t ticks = 1000;
@@ -259,10 +259,6 @@ void hpcrec_paths_begin(struct thread *t)
 {
     hear("path(%d) ", (int)t->tid);
 }
-bool hpcrec_path_is_walked(const struct thread *t)
-{
-    return walking && t->tid == now_tid;
-}
 void hpcrec_path_put(struct thread *t, struct queued *entry, const void *context)
 {
     (void)t;
@@ -477,8 +473,6 @@ static void do_step(const char *word, const char *rest)
             hpcrec_queue_sample(thread_of(tid), (unsigned)i % 3, 0xc0de, 10, NULL);
     else if (strcmp(word, "measure") == 0)
         hpcrec.measuring = a != 0;
-    else if (strcmp(word, "walks") == 0)
-        walking = true, now_tid = tid, hear("%d ", hpcrec_threads_are_walking()), walking = false;
     else if (strcmp(word, "fd") == 0)
         thread_of(tid)->fd[b] = (int)(500 + b), thread_of(tid)->perf_id[0] = NUMBER;
     else if (strcmp(word, "move") == 0) {

@@ -1,7 +1,9 @@
 /* In front of the C library: threads, processes, descriptors, unloading. Everything passes through where we do not
  * record. */
 #include "hpcprof/recorder/base/interpose.h"
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/output/output.h"
+#include "hpcprof/recorder/process/process.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 
 #include <alloca.h>
 #include <errno.h>
@@ -392,7 +394,8 @@ WRAP(int, dlclose, (void *handle))
     hpcrec_maps_new_round();
     hpcrec_maps_check();
     hpcrec_threads_drain();
-    hpcrec_phases_resolve();
+    if (hpcrec.barriers)
+        hpcrec.barriers->resolve();
     hpcrec_unlock(&saved);
     int status = REAL(dlclose)(handle);
     hpcrec_lock(&saved);

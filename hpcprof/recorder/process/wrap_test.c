@@ -4,7 +4,9 @@
  */
 #include "config.h"
 
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/output/output.h"
+#include "hpcprof/recorder/process/process.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 #include "tests/tap.h"
 
 #include <dlfcn.h>
@@ -96,6 +98,10 @@ void hpcrec_fork_restart(void)
 void hpcrec_ask(enum hpcrec_task task, int status)
 {
     hear("ask %d %d ", (int)task, status);
+}
+static void finish_by_signal(int status)
+{
+    hear("ask %d %d ", (int)TASK_FINISH, status);
 }
 void hpcrec_finish(int status)
 {
@@ -806,7 +812,7 @@ static void test_fatal(void)
     memset(now, 0, sizeof now);
     now[SIGHUP].sa_handler = SIG_IGN;
     now[SIGUSR1].sa_handler = on_signal;
-    hpcrec_signals_begin();
+    hpcrec_signals_begin(finish_by_signal);
     CHECK_STR(shown(&now[SIGTERM]), "ours");
     CHECK_STR(shown(&now[SIGSTKFLT]), "ours");
     CHECK_STR(shown(&now[SIGHUP]), "ignored");
@@ -868,7 +874,7 @@ static void test_all_fatal(void)
     struct sigaction act;
     memset(now, 0, sizeof now);
     now[SIGINT].sa_flags = SA_NOCLDSTOP;
-    hpcrec_signals_begin();
+    hpcrec_signals_begin(finish_by_signal);
     for (int sig = 1; sig <= 64; sig++) {
         bool fatal = sig < 32;
         for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
@@ -907,7 +913,7 @@ static void test_dying(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         siginfo_t info = {.si_signo = cases[i].sig, .si_code = cases[i].code};
         memset(now, 0, sizeof now);
-        hpcrec_signals_begin();
+        hpcrec_signals_begin(finish_by_signal);
         errno = 1234;
         now[cases[i].sig].sa_sigaction(cases[i].sig, &info, NULL);
         CHECK_INT(errno, 1234);

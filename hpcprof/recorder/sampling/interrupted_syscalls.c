@@ -4,7 +4,7 @@
  * the function that waited. The ring sampler uses no signals, and then these pass through.
  */
 #include "hpcprof/recorder/base/interpose.h"
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,8 @@
  * disturbed.
  */
 #include "config.h"
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/output/output.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 
 int hpcrec_papi_signal(void)
 {

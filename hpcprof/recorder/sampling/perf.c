@@ -3,7 +3,9 @@
  * linux/perf_event.h. The ring's memory counts against perf_event_mlock_kb and RLIMIT_MEMLOCK, which many threads
  * share, so it is as small as the sampling rate permits.
  */
+#include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 #include "tests/steps.h"
 
 #include <linux/perf_event.h>

@@ -8,6 +8,8 @@
  *     the rest   records
  */
 #include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/sampling/sampling.h"
+#include "hpcprof/recorder/unwind/objects.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -83,8 +85,9 @@ const struct unwind_rows *hpcrec_unwind_missing(const struct unwind_object *o)
     return o->rows;
 }
 
-void hpcrec_unwind_refresh(bool compile_all)
+void hpcrec_unwind_refresh(bool compile_all, bool (*in_use)(void))
 {
+    (void)in_use;
     (void)compile_all;
 }
 

@@ -4,7 +4,8 @@
  */
 #include "config.h"
 
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/output/output.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 #include "tests/fixtures/recorded_calls.h"
 #include "tests/tap.h"
 

@@ -4,7 +4,7 @@
  * use are kept out of the program's masks, and only while such a sampler runs.
  */
 #include "hpcprof/recorder/base/interpose.h"
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -62,6 +62,7 @@ void hpcrec_signals_ignore(bool ignore)
 /* ---- fatal signals -------------------------------------------------------------------------------------- */
 
 static void on_fatal(int sig, siginfo_t *info, void *context);
+static void (*finish)(int status);
 
 /* What the program asked for where our handler stands: the default action, with these flags and mask. */
 static struct sigaction asked[65];
@@ -83,7 +84,7 @@ static void on_fatal(int sig, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
     (void)context;
-    hpcrec_ask(TASK_FINISH, sig);
+    finish(sig);
     set_default(sig);
     if (!is_fault(sig, info))
         syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), sig);
@@ -98,8 +99,9 @@ static int install_fatal(int sig)
     return hpcrec_real_sigaction(sig, &act, NULL);
 }
 
-void hpcrec_signals_begin(void)
+void hpcrec_signals_begin(void (*at_end)(int status))
 {
+    finish = at_end;
     for (size_t i = 0; i < sizeof fatal_signals / sizeof *fatal_signals; i++) {
         struct sigaction now;
         int sig = fatal_signals[i];

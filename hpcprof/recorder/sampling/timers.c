@@ -1,5 +1,6 @@
 /* CPUTIME and REALTIME: a POSIX timer for each thread that signals that thread; needs no permission at all. */
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/recorder/output/output.h"
+#include "hpcprof/recorder/sampling/sampling.h"
 
 #include <sys/syscall.h>
 #include <ucontext.h>

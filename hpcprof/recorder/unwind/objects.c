@@ -6,11 +6,14 @@
  * Handlers read the map without a lock: a new one is made beside it and put in its place; the old one, and rows of
  * objects that are gone, are given back when every thread has been seen outside of a walk since.
  */
-#include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/unwind/objects.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct object {          /* what the loader says, and what was made of it */
     uint64_t begin, end; /* of its code, as loaded */
@@ -278,10 +281,10 @@ static void retire(void *map, size_t bytes, struct unwind_rows *rows)
         ((struct retired *)retired.items)[retired.count++] = (struct retired){map, bytes, rows};
 }
 
-static void give_back(void)
+static void give_back(bool (*in_use)(void))
 {
     const struct retired *r = retired.items;
-    if (retired.count == 0 || hpcrec_threads_are_walking())
+    if (retired.count == 0 || in_use())
         return;
     for (size_t i = 0; i < retired.count; i++) {
         if (r[i].rows) {
@@ -330,10 +333,10 @@ static void keep_rows(void)
     seen = t;
 }
 
-void hpcrec_unwind_refresh(bool compile_all)
+void hpcrec_unwind_refresh(bool compile_all, bool (*in_use)(void))
 {
     bool is = false;
-    give_back();
+    give_back(in_use);
     dl_iterate_phdr(changed, &is);
     if (!is)
         return;

@@ -3,7 +3,7 @@
 #undef dl_iterate_phdr
 #include "config.h"
 
-#include "hpcprof/recorder/output/paths.h"
+#include "hpcprof/recorder/unwind/objects.h"
 #include "tests/chance.h"
 #include "tests/guarded.h"
 #include "tests/tap.h"
@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-struct recorder hpcrec;
 
 /* ---- what is there --------------------------------------------------------------------------------------------------- */
 
@@ -353,7 +351,7 @@ void hpcrec_apart(void (*run)(void *), void *arg)
 {
     run(arg);
 }
-bool hpcrec_threads_are_walking(void)
+static bool are_walking(void)
 {
     return walking;
 }
@@ -470,7 +468,7 @@ static void test_sources(void)
             load(1);
             descriptor = all ? 0 : 77;
             largest = 0;
-            hpcrec_unwind_refresh(all != 0);
+            hpcrec_unwind_refresh(all != 0, are_walking);
             const struct unwind_map *map = hpcrec_unwind_map();
             const struct unwind_rows *rows = map->object[0].rows;
             if (!all) {
@@ -484,7 +482,7 @@ static void test_sources(void)
                      (unsigned)want, wanted);
             tap_result(source == want && count == wanted, say, __FILE__, __LINE__);
             CHECK_INT(largest, like.file == LARGEST_SECTION ? UINT32_MAX : 0);
-            hpcrec_unwind_refresh(false); /* which gives back what the object before had */
+            hpcrec_unwind_refresh(false, are_walking); /* which gives back what the object before had */
             CHECK_INT(mapped, mapped_for_one(rows));
         }
     CHECK_INT(opened, 0);
@@ -512,16 +510,16 @@ static void test_changes(void)
                                         .rows = 3,
                                         .two_code_segments = i == 1});
     load(3);
-    hpcrec_unwind_refresh(true);
+    hpcrec_unwind_refresh(true, are_walking);
     CHECK(map_is("12000-13000+ 32000-33000+ 42000-43000+ "));
     const struct unwind_map *first = hpcrec_unwind_map();
     const struct unwind_rows *rows = first->object[1].rows;
     object_count = 4; /* nobody tells of it */
     loaded[3] = &objects[3];
-    hpcrec_unwind_refresh(true);
+    hpcrec_unwind_refresh(true, are_walking);
     CHECK_NAMED(hpcrec_unwind_map() == first, "nothing is looked at where the loader says that nothing changed");
     adds++;
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK(map_is("12000-13000+ 22000-23000 32000-33000+ 42000-43000+ "));
     CHECK_NAMED(hpcrec_unwind_map()->object[2].rows == rows, "what stays keeps its rows");
     const struct unwind_map *second = hpcrec_unwind_map();
@@ -534,35 +532,35 @@ static void test_changes(void)
     objects[2].bias += 0x10000;
     objects[1].name = "/e";
     subs++;
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK(map_is("12000-13000 22000-23000+ 52000-53000 "));
     CHECK(hpcrec_unwind_map()->object[1].rows == b);
     unsigned while_walking = freed;
     CHECK_NAMED(rows->begin.count > 0, "rows stay while somebody may read them");
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK_NAMED(freed == while_walking, "and maps do");
     walking = false;
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK_INT(freed - while_walking, 2 + 3 * 4); /* two maps; of three objects the rows, each with three lists */
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK_INT(freed - while_walking, 2 + 3 * 4);
     info_size = offsetof(struct dl_phdr_info, dlpi_subs) + sizeof subs; /* just so much is enough */
     adds++;
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     const struct unwind_map *just = hpcrec_unwind_map();
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK(hpcrec_unwind_map() == just);
     info_size--; /* an old loader does not say */
     const struct unwind_map *third = hpcrec_unwind_map();
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK(hpcrec_unwind_map() != third && map_is("12000-13000 22000-23000+ 52000-53000 "));
     third = hpcrec_unwind_map();
     info_size = offsetof(struct dl_phdr_info, dlpi_subs); /* and has nothing there */
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK(hpcrec_unwind_map() != third);
     info_size = sizeof(struct dl_phdr_info);
     third = hpcrec_unwind_map();
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK(hpcrec_unwind_map() == third);
     /* each of what an object is known by: one that differs is another object */
     for (int what = 0; what < 5; what++) {
@@ -578,13 +576,13 @@ static void test_changes(void)
         else
             objects[3].bias += 0x40, objects[3].segments[2].p_vaddr -= 0x40, objects[3].segments[2].p_memsz += 0x40;
         adds++;
-        hpcrec_unwind_refresh(false);
+        hpcrec_unwind_refresh(false, are_walking);
         tap_result(hpcrec_unwind_map()->object[1].rows == NULL, "another object has no rows yet", __FILE__, __LINE__);
     }
     objects[3].bias += 0x40; /* the same begin and another end was asked; now another begin */
     hpcrec_unwind_missing(&hpcrec_unwind_map()->object[1]);
     adds++;
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK(hpcrec_unwind_map()->object[1].rows == NULL);
 }
 
@@ -611,7 +609,7 @@ static void test_places(void)
             add_segment(o, PT_LOAD, PF_R | PF_W, 0x100, 0x10, 0x10);
         }
         adds++;
-        hpcrec_unwind_refresh(false);
+        hpcrec_unwind_refresh(false, are_walking);
         tap_result(map_is(cases[i].want), cases[i].want, __FILE__, __LINE__);
     }
 }
@@ -621,22 +619,22 @@ static void test_first(void)
 {
     make_object(0, &(struct object){.name = "/first", .bias = 0x10000, .rows = 3});
     load(0);
-    hpcrec_unwind_refresh(true);
+    hpcrec_unwind_refresh(true, are_walking);
     CHECK(hpcrec_unwind_map() == NULL);
     load(1);
-    hpcrec_unwind_refresh(true);
+    hpcrec_unwind_refresh(true, are_walking);
     CHECK(map_is("12000-13000+ "));
     load(0);
-    hpcrec_unwind_refresh(true);
+    hpcrec_unwind_refresh(true, are_walking);
     CHECK(map_is("12000-13000+ "));
     load(1);
     objects[0] = (struct object){.name = "x"};
     add_segment(&objects[0], PT_LOAD, PF_R | PF_W, 0x100, 0x10, 0x10);
-    hpcrec_unwind_refresh(true);
+    hpcrec_unwind_refresh(true, are_walking);
     CHECK(map_is(""));
     add_segment(&objects[0], PT_LOAD, PF_R | PF_X, 0, 0x10, 0x10);
     adds++;
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     CHECK(map_is("0-10 "));
 }
 
@@ -657,15 +655,15 @@ static void test_no_memory(void)
                                             .header = source ? NONE : GOOD});
             load(1);
             refused_from = asked + k;
-            hpcrec_unwind_refresh(true);
+            hpcrec_unwind_refresh(true, are_walking);
             refused_from = ~0u;
-            hpcrec_unwind_refresh(true);
+            hpcrec_unwind_refresh(true, are_walking);
             const struct unwind_rows *rows = hpcrec_unwind_map()->object[0].rows;
             CHECK(source_of(rows, &count) != -2 && count <= FILE_ROWS);
             make_object(0, &(struct object){.name = "/with", .bias = 0x20000, .rows = 5});
             load(1);
-            hpcrec_unwind_refresh(true);
-            hpcrec_unwind_refresh(true);
+            hpcrec_unwind_refresh(true, are_walking);
+            hpcrec_unwind_refresh(true, are_walking);
             CHECK_INT(mapped, mapped_for_one(hpcrec_unwind_map()->object[0].rows));
         }
 }
@@ -690,7 +688,7 @@ static void test_many(void)
         adds++;
         walking = below(2);
         bool all = below(4) == 0;
-        hpcrec_unwind_refresh(all);
+        hpcrec_unwind_refresh(all, are_walking);
         const struct unwind_map *map = hpcrec_unwind_map();
         wrong += map->count != object_count;
         for (size_t i = 0; i < map->count; i++) {
@@ -708,7 +706,7 @@ static void test_many(void)
     }
     CHECK_INT(wrong, 0);
     walking = false;
-    hpcrec_unwind_refresh(false);
+    hpcrec_unwind_refresh(false, are_walking);
     unsigned with_rows = 0;
     for (unsigned i = 0; i < OBJECTS; i++)
         with_rows += rows[i] != NULL;

@@ -16,7 +16,8 @@
 #ifndef HPCPROF_RECORDER_UNWIND_UNWIND_H
 #define HPCPROF_RECORDER_UNWIND_UNWIND_H
 
-#include "hpcprof/recorder/base/rec.h"
+#include "hpcprof/format/format.h"
+#include "hpcprof/recorder/base/base.h"
 
 enum unwind_machine { UNWIND_X86_64, UNWIND_AARCH64 };
 #if defined __x86_64__
