@@ -64,11 +64,10 @@ static char *run_name_from(const char *path)
 int config_add_run(struct config *c, const char *name, const char *path, const char *where, struct err *err)
 {
     if (*where && c->runs.count >= LIMIT_RUNS)
-        return err_set(err, ERR_LIMIT,
-                       "%s: there are more than %d runs (LIMIT_RUNS); the files of one run belong into one folder",
+        return err_set(err, ERR_LIMIT, "%s: more than %d runs (LIMIT_RUNS); put the files of one run in one folder",
                        where, LIMIT_RUNS);
     if (*name && run_name_taken(c, name))
-        return err_set(err, ERR_FORMAT, "%s: there is a run '%s' already; every run needs its own name", where, name);
+        return err_set(err, ERR_FORMAT, "%s: the run '%s' already exists; every run needs its own name", where, name);
     char *own = *name ? mem_strdup(name) : run_name_from(path);
     const char *chosen = arena_strdup(c->arena, own);
     for (unsigned k = 2; run_name_taken(c, chosen); k++)
@@ -111,7 +110,7 @@ int config_leave_out_run(struct config *c, size_t run, struct err *err)
 {
     for (size_t i = 0; i < c->metrics.count; i++)
         if (c->metrics.items[i].run == run)
-            return err_set(err, ERR_FORMAT, "%s: the metric '%s' wants the run '%s', which is not measured",
+            return err_set(err, ERR_FORMAT, "%s: the metric '%s' needs the run '%s', which is not measured",
                            c->metrics.items[i].where, c->metrics.items[i].name, c->runs.items[run].name);
     for (size_t i = 0; i < c->metrics.count; i++)
         if (c->metrics.items[i].run != RUN_ALL && c->metrics.items[i].run > run)
@@ -221,9 +220,9 @@ void config_set_fold_recursion(struct config *c, bool fold)
 int config_compare(struct config *c, const char *scaling, struct err *err)
 {
     if (c->runs.count != 2)
-        return err_set(err, ERR_USAGE, "a comparison is of two runs, the base first; available: %zu", c->runs.count);
+        return err_set(err, ERR_USAGE, "a comparison needs two runs, the base first, not %zu", c->runs.count);
     if (scaling && strcmp(scaling, "strong") != 0 && strcmp(scaling, "weak") != 0)
-        return err_set(err, ERR_USAGE, "scaling is strong or weak, not '%s'", scaling);
+        return err_set(err, ERR_USAGE, "scaling must be strong or weak, not '%s'", scaling);
     c->compare = true;
     c->scaling = !scaling ? SCALING_NONE : *scaling == 's' ? SCALING_STRONG : SCALING_WEAK;
     return 0;
@@ -233,7 +232,8 @@ int config_add_gate(struct config *c, const char *formula, struct err *err)
 {
     char *where = mem_printf("'%s'", formula);
     struct config_metric m = {.name = CONFIG_GATE, .formula = formula, .display = CHOICE_NO, .where = where};
-    int status = *formula ? config_add_full_metric(c, &m, err) : err_set(err, ERR_USAGE, "an empty formula is no gate");
+    int status =
+        *formula ? config_add_full_metric(c, &m, err) : err_set(err, ERR_USAGE, "the formula of --fail-if is empty");
     if (status < 0 && err)
         err->kind = ERR_USAGE; /* a user typed it */
     mem_free(where);
@@ -253,9 +253,9 @@ static const char *kept(struct config *c, const char *s)
 static int add_block(struct config *c, const char *name, const char *where, struct err *err)
 {
     if (!*name)
-        return err_set(err, ERR_USAGE, "%s%sa block of metrics has a name: cpi, cache, ...", where, *where ? ": " : "");
+        return err_set(err, ERR_USAGE, "%s%sa metric block needs a name: cpi, cache, ...", where, *where ? ": " : "");
     if (c->metrics.count == LIMIT_METRICS)
-        return err_set(err, ERR_LIMIT, "%s: there are more than %d metrics (LIMIT_METRICS)", where, LIMIT_METRICS);
+        return err_set(err, ERR_LIMIT, "%s: more than %d metrics (LIMIT_METRICS)", where, LIMIT_METRICS);
     struct config_metric m = {.block = kept(c, name), .where = kept(c, where), .run = RUN_ALL};
     m.name = m.display_name = m.unit = m.description = m.event = m.formula = m.region = m.run_name = "";
     *vec_push(&c->metrics) = m;
@@ -296,7 +296,7 @@ int config_add_full_metric(struct config *c, const struct config_metric *given, 
 {
     struct config_metric m = *given;
     if (c->metrics.count == LIMIT_METRICS)
-        return err_set(err, ERR_LIMIT, "%s: there are more than %d metrics (LIMIT_METRICS)", m.where, LIMIT_METRICS);
+        return err_set(err, ERR_LIMIT, "%s: more than %d metrics (LIMIT_METRICS)", m.where, LIMIT_METRICS);
     for (size_t i = 0; i < c->metrics.count; i++)
         if (strcmp(c->metrics.items[i].name, m.name) == 0)
             return err_set(err, ERR_FORMAT, "%s: the metric '%s' is defined twice; first at %s", m.where, m.name,
@@ -333,7 +333,7 @@ int config_add_metric(struct config *c, const char *definition, struct err *err)
     char *where = mem_printf("'%s'", definition);
     struct config_metric m = {.name = name, .formula = formula, .where = where};
     int status = *formula ? config_add_full_metric(c, &m, err)
-                          : err_set(err, ERR_USAGE, "'%s': there is no formula after '='", definition);
+                          : err_set(err, ERR_USAGE, "'%s': the formula after '=' is missing", definition);
     if (status < 0 && err)
         err->kind = ERR_USAGE; /* a user typed it */
     mem_free(where);
@@ -374,7 +374,7 @@ int config_flag(struct config_reader *r, const struct xml_event *event, const ch
     else if (strcmp(value, "no") == 0 || strcmp(value, "false") == 0)
         *choice = CHOICE_NO;
     else
-        return err_set(err, ERR_FORMAT, "%s: %s is yes or no, not '%s'", config_where(r, event->line), attribute,
+        return err_set(err, ERR_FORMAT, "%s: %s must be yes or no, not '%s'", config_where(r, event->line), attribute,
                        value);
     return 0;
 }
@@ -401,13 +401,13 @@ static int no_such_element(struct config_reader *r, const struct xml_event *even
     const char *near = str_nearest(event->element, names);
     const char *where = config_where(r, event->line);
     if (near)
-        err_set(err, ERR_FORMAT, "%s: <%s> is not known in <%s>; did you mean <%s>?", where, event->element, parent,
+        err_set(err, ERR_FORMAT, "%s: unknown element <%s> in <%s>; did you mean <%s>?", where, event->element, parent,
                 near);
     else if (n)
-        err_set(err, ERR_FORMAT, "%s: <%s> is not known in <%s>; available: %s", where, event->element, parent,
+        err_set(err, ERR_FORMAT, "%s: unknown element <%s> in <%s>; available: %s", where, event->element, parent,
                 list.bytes);
     else
-        err_set(err, ERR_FORMAT, "%s: <%s> holds no elements, but there is <%s>", where, parent, event->element);
+        err_set(err, ERR_FORMAT, "%s: <%s> cannot contain elements, but contains <%s>", where, parent, event->element);
     buf_release(&list);
     return -1;
 }
@@ -480,10 +480,10 @@ static int pick_format(struct config_reader *r, const struct xml_event *event, s
     else if (strcmp(event->element, "HPCVIEW") == 0 || strcmp(event->element, "HPCPROF") == 0)
         r->elements = config_elements_hpcview3;
     else
-        return err_set(err, ERR_FORMAT,
-                       "%s: is not a configuration: its root element is <%s>; <hpcview>, or <HPCVIEW> of the original "
-                       "HPCView, is wanted",
-                       config_where(r, event->line), event->element);
+        return err_set(
+            err, ERR_FORMAT,
+            "%s: not a configuration: its root element is <%s>, not <hpcview> (or <HPCVIEW> of the original HPCView)",
+            config_where(r, event->line), event->element);
     return 0;
 }
 
@@ -502,8 +502,7 @@ static int begin_element(struct config_reader *r, const struct xml_event *event,
         return -1;
     if (strcmp(e->name, "math") == 0) {
         if (r->math)
-            return err_set(err, ERR_FORMAT, "%s: a metric has one formula; this is a second",
-                           config_where(r, event->line));
+            return err_set(err, ERR_FORMAT, "%s: second formula; a metric has only one", config_where(r, event->line));
         r->math = mathml_create();
         r->in_math = true;
     }
@@ -530,7 +529,7 @@ static int end_element(struct config_reader *r, const struct xml_event *event, s
     if (r->in_math)
         return end_math(r, event, err);
     if (!e->text && !blank(event->text))
-        return err_set(err, ERR_FORMAT, "%s: <%s> holds no text", config_where(r, event->line), e->name);
+        return err_set(err, ERR_FORMAT, "%s: <%s> cannot contain text", config_where(r, event->line), e->name);
     return e->end ? e->end(r, event, err) : 0;
 }
 
@@ -595,7 +594,7 @@ static int resolve_runs(struct config_reader *r, struct err *err)
                 m->run = (uint32_t)k;
         if (m->run != RUN_ALL)
             continue;
-        err_set(err, ERR_FORMAT, "%s: there is no run '%s' for the metric '%s'", m->where, m->run_name, m->name);
+        err_set(err, ERR_FORMAT, "%s: no run '%s' for the metric '%s'", m->where, m->run_name, m->name);
         if (!err_gather(&r->errors, err))
             return -1;
     }
@@ -655,7 +654,7 @@ static int read_bytes(const void *bytes, size_t len, const char *name, bool with
     struct xml_handler handler = {on_begin, on_end, &r};
     struct err *e = err ? err : &own;
     int status = len ? xml_read(bytes, len, name, &handler, e)
-                     : err_set(e, ERR_FORMAT, "%s: is empty; a configuration is wanted", name);
+                     : err_set(e, ERR_FORMAT, "%s: the file is empty, not a configuration", name);
     if (status == 0 && r.elements == config_elements_hpcview3)
         status = config_finish_hpcview3(&r, e);
     if (status == 0)
@@ -690,8 +689,8 @@ int config_read(const char *path, struct config **result, struct warnings *warni
     if (filemap_open(&map, path, err) < 0)
         return -1;
     if (map.len > LIMIT_CONFIG_BYTES)
-        status = err_set(err, ERR_LIMIT, "%s: is larger than %u bytes (LIMIT_CONFIG_BYTES); is it a configuration?",
-                         path, LIMIT_CONFIG_BYTES);
+        status = err_set(err, ERR_LIMIT, "%s: larger than %u bytes (LIMIT_CONFIG_BYTES); is it a configuration?", path,
+                         LIMIT_CONFIG_BYTES);
     else
         status = read_bytes(map.bytes, map.len, path, true, result, warnings, err);
     filemap_release(&map);
@@ -701,7 +700,7 @@ int config_read(const char *path, struct config **result, struct warnings *warni
 int config_take_formula(struct config_reader *r, const char *formula, uint64_t line, struct err *err)
 {
     if (r->has_body)
-        return err_set(err, ERR_FORMAT, "%s: a metric has one formula; this is a second", config_where(r, line));
+        return err_set(err, ERR_FORMAT, "%s: second formula; a metric has only one", config_where(r, line));
     if (blank(formula))
         return err_set(err, ERR_FORMAT, "%s: the formula is empty", config_where(r, line));
     r->has_body = true;
@@ -715,7 +714,7 @@ static int begin_root(struct config_reader *r, const struct xml_event *event, st
 {
     const char *version = config_attribute(r, event, "version");
     if (strcmp(version, "1") != 0)
-        return err_set(err, ERR_UNSUPPORTED, "%s: is a configuration of version '%s'; this hpcview reads version 1",
+        return err_set(err, ERR_UNSUPPORTED, "%s: configuration of version '%s'; this hpcview reads version 1",
                        config_where(r, event->line), version);
     return 0;
 }
@@ -742,7 +741,7 @@ int config_begin_replace(struct config_reader *r, const struct xml_event *event,
     const char *in = config_attribute(r, event, "in"), *out = config_attribute(r, event, "out");
     (void)err;
     if (strcmp(in, out) == 0)
-        warnings_add(r->warnings, "%s: replacing '%s' by itself does nothing", config_where(r, event->line), in);
+        warnings_add(r->warnings, "%s: replacing '%s' by itself has no effect", config_where(r, event->line), in);
     else
         config_add_replace(r->config, in, *out ? config_path(r, out) : "");
     return 0;
@@ -762,8 +761,8 @@ static int check_number(struct config_reader *r, const struct xml_event *event, 
     const char *number = config_attribute(r, event, name);
     unsigned long n = strtoul(number, NULL, 10);
     if (*number && (number[strspn(number, "0123456789")] != '\0' || n == 0 || n > LIMIT_RUNS))
-        return err_set(err, ERR_FORMAT, "%s: %s is a number from 1 to %u, not '%s'", config_where(r, event->line), name,
-                       LIMIT_RUNS, number);
+        return err_set(err, ERR_FORMAT, "%s: %s must be a number from 1 to %u, not '%s'", config_where(r, event->line),
+                       name, LIMIT_RUNS, number);
     return 0;
 }
 
@@ -850,7 +849,7 @@ static int begin_computed(struct config_reader *r, const struct xml_event *event
         return -1;
     const char *from = config_attribute(r, event, "evaluate");
     if (*from && strcmp(from, "sums") != 0 && strcmp(from, "lines") != 0)
-        return err_set(err, ERR_FORMAT, "%s: evaluate is 'sums' or 'lines', not '%s'", r->metric.where, from);
+        return err_set(err, ERR_FORMAT, "%s: evaluate must be 'sums' or 'lines', not '%s'", r->metric.where, from);
     r->metric.by_line = strcmp(from, "lines") == 0;
     const char *formula = xml_attr_get(event, "formula");
     return formula ? config_take_formula(r, formula, event->line, err) : 0;

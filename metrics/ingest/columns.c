@@ -155,7 +155,7 @@ static int add_every_event(struct maker *m)
                 continue;
             str_id name = name_in_run(m, e->run, strtab_get(m->strings, e->name));
             if (columns_find(m->columns, name) != COLUMN_NONE)
-                return err_set(m->err, ERR_FORMAT, "two columns would be called '%s'; give the runs other names",
+                return err_set(m->err, ERR_FORMAT, "two columns would have the name '%s'; rename the runs",
                                strtab_get(m->strings, name));
             add_measured(m, name, e, "");
         }
@@ -185,7 +185,7 @@ static int no_such_event(struct maker *m, const struct config_metric *given, con
     else if (list.len)
         err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; available: %s", given->where, event, list.bytes);
     else
-        err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; nothing was", given->where, event);
+        err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured, nor any other", given->where, event);
     vec_release(&names);
     buf_release(&list);
     return -1;
@@ -225,7 +225,7 @@ static struct run_event *chosen_event(struct maker *m, const struct config_metri
 
 static int add_taken(struct maker *m, const struct config_metric *given, str_id name)
 {
-    return err_set(m->err, ERR_FORMAT, "%s: there is a metric '%s' already", given->where,
+    return err_set(m->err, ERR_FORMAT, "%s: the metric '%s' already exists", given->where,
                    strtab_get(m->strings, name));
 }
 
@@ -432,11 +432,12 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
 {
     const struct config_metric *below = metric_below(m, name);
     if (below == given)
-        return err_set(m->err, ERR_FORMAT, "%s: %s is computed from itself; a formula names metrics above it",
+        return err_set(m->err, ERR_FORMAT, "%s: %s is computed from itself; a formula can only use metrics above it",
                        given->where, name);
     if (below)
-        return err_set(m->err, ERR_FORMAT, "%s: %s: '%s' stands below it (%s); a formula names metrics above it",
-                       given->where, given->name, name, below->where);
+        return err_set(m->err, ERR_FORMAT,
+                       "%s: %s: '%s' is defined below it (%s); a formula can only use metrics above it", given->where,
+                       given->name, name, below->where);
     struct VEC(const char *) names = {0};
     for (size_t i = 0; i < m->columns->list.count; i++)
         *vec_push(&names) = strtab_get(m->strings, m->columns->list.items[i].metric.name);
@@ -455,15 +456,14 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
     if (near)
         expr_quote_name(&quoted, near);
     if (near && !expr_is_bare_name(near))
-        err_set(m->err, ERR_FORMAT,
-                "%s: %s: there is no metric '%s' before this one; did you mean %s, with the quotes?", given->where,
-                given->name, name, quoted.bytes);
+        err_set(m->err, ERR_FORMAT, "%s: %s: no metric '%s' before this one; did you mean %s, with the quotes?",
+                given->where, given->name, name, quoted.bytes);
     else if (near)
-        err_set(m->err, ERR_FORMAT, "%s: %s: there is no metric '%s' before this one; did you mean %s?", given->where,
+        err_set(m->err, ERR_FORMAT, "%s: %s: no metric '%s' before this one; did you mean %s?", given->where,
                 given->name, name, quoted.bytes);
     else
-        err_set(m->err, ERR_FORMAT, "%s: %s: there is no metric '%s' before this one%s%s", given->where, given->name,
-                name, names.count > 1 ? "; the first there is is " : "", names.count > 1 ? names.items[0] : "");
+        err_set(m->err, ERR_FORMAT, "%s: %s: no metric '%s' before this one%s%s", given->where, given->name, name,
+                names.count > 1 ? "; the first one is " : "", names.count > 1 ? names.items[0] : "");
     buf_release(&quoted);
     vec_release(&names);
     return -1;
@@ -476,7 +476,7 @@ static int no_such_run(struct maker *m, const struct config_metric *given, const
         *vec_push(&names) = m->config->runs.items[i].name;
     *vec_push(&names) = NULL;
     const char *near = str_nearest(name, names.items);
-    err_set(m->err, ERR_FORMAT, "%s: %s: there is no run '%s'%s%s%s", given->where, given->name, name,
+    err_set(m->err, ERR_FORMAT, "%s: %s: no run '%s'%s%s%s", given->where, given->name, name,
             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     vec_release(&names);
     return -1;
@@ -544,7 +544,7 @@ static int lacks_operand(struct maker *m, const struct config_metric *given, con
         other++;
     if (*o->run || o->statistic != EXPR_NO_STATISTIC || other == m->config->runs.count)
         return no_such_operand(m, given, o);
-    return err_set(m->err, ERR_FORMAT, "%s: %s: the run '%s' has no '%s', which '%s' has; run(%s).M is that of one run",
+    return err_set(m->err, ERR_FORMAT, "%s: %s: the run '%s' has no '%s', but '%s' has; use run(%s).M for a single run",
                    given->where, given->name, runs[run].name, o->name, runs[other].name, runs[other].name);
 }
 
@@ -714,11 +714,11 @@ static int add_named_block(struct maker *m, const struct config_metric *given, s
     if (strcmp(given->block, LOOPS_BLOCK) == 0)
         return add_all_facts(m);
     int status = known ? blocks_check_name(known, given->block, m->err)
-                       : err_set(m->err, ERR_SYSTEM, "there are no metric blocks here");
+                       : err_set(m->err, ERR_SYSTEM, "no metric blocks are installed");
     if (status < 0)
         return *given->where ? err_in(m->err, "%s", given->where) : -1;
     if (add_block(m, given->block) == 0)
-        warnings_add(warnings, "nothing of the metric block '%s' can be computed from what was measured", given->block);
+        warnings_add(warnings, "no metric of the block '%s' can be computed from the measured events", given->block);
     return 0;
 }
 
@@ -856,11 +856,9 @@ static void warn_nothing_shared(const struct maker *m, struct warnings *warnings
             buf_printf(b, "%s%s", b->len ? ", " : "", strtab_get(m->strings, m->events.items[i].said));
         }
     if (events[0].len && events[1].len)
-        warnings_add(
-            warnings,
-            "%s and %s have no event in common, so there is no difference: the first has %s, the second %s; -m "
-            "compares what you name",
-            m->config->runs.items[0].name, m->config->runs.items[1].name, events[0].bytes, events[1].bytes);
+        warnings_add(warnings,
+                     "%s and %s have no event in common: the first has %s, the second %s; compare others with -m",
+                     m->config->runs.items[0].name, m->config->runs.items[1].name, events[0].bytes, events[1].bytes);
     buf_release(&events[0]);
     buf_release(&events[1]);
 }

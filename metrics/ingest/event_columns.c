@@ -121,7 +121,7 @@ static void add_thread_feeds(struct feeder *m, size_t base_columns, struct warni
             }
         }
     if (made > LIMIT_THREAD_COLUMNS)
-        warnings_add(warnings, "of %zu columns by thread only the first %d are shown", made, LIMIT_THREAD_COLUMNS);
+        warnings_add(warnings, "%zu columns by thread; only the first %d are shown", made, LIMIT_THREAD_COLUMNS);
 }
 
 void columns_make_feeds(struct columns *c, const struct config *config, const struct input *inputs, size_t input_count,

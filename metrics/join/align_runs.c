@@ -202,8 +202,8 @@ static void unite_pairs(struct matcher *m, struct file_pair *pairs, size_t count
             continue;
         }
         warnings_add(m->warnings,
-                     "%s is in several folders, and which of one run is which of another is not known: they are "
-                     "compared as different files; <replace in=\"...\" out=\"...\"/> gives them one name",
+                     "%s is in several folders, and the match between runs is ambiguous: compared as different files; "
+                     "<replace in=\"...\" out=\"...\"/> gives them one name",
                      path_base(path_of(m, pairs[i].a)));
         return;
     }
@@ -292,11 +292,11 @@ static void warn_texts(struct matcher *m)
         count++;
     }
     if (count)
-        warnings_add(m->warnings,
-                     "%s%s lies in different folders in the runs, and not both texts are here: its lines are compared "
-                     "by number, and by where their procedures begin; <sources path=\"...\"/> for each run's folder "
-                     "lets them be followed",
-                     path_base(path_of(m, first)), count > 1 ? ", as other files," : "");
+        warnings_add(
+            m->warnings,
+            "%s%s is in different folders in the runs, and not both texts are available: lines are compared by number "
+            "and start of their procedure; add <sources path=\"...\"/> for each run's folder to match them by text",
+            path_base(path_of(m, first)), count > 1 ? ", as other files," : "");
 }
 
 static void find_versions(struct matcher *m)
@@ -863,7 +863,7 @@ static void renumber_tables(struct matcher *m, const uint32_t *files, size_t fil
     };
     struct err err = {0};
     if (table_list_merge(&tables, c->strings, &c->tables, mappings, ARRAY_SIZE(mappings), &err) < 0)
-        warnings_add(m->warnings, "a part of the tables beside the places is left out: %s", err.msg);
+        warnings_add(m->warnings, "some tables are omitted: %s", err.msg);
     table_list_release(&c->tables);
     c->tables = tables;
 }
@@ -918,8 +918,8 @@ void match_warn_programs(const struct correlation *c, struct warnings *warnings)
         return;
     const char *x = correlate_module_name(c, a), *y = correlate_module_name(c, b);
     warnings_add(warnings,
-                 "%s and %s are compared as different programs: nothing in their names is the same; "
-                 "<module name=\"%s\" role=\"%s\"/> in a configuration says that they are one",
+                 "%s and %s have different names and are compared as different programs; to match them, add <module "
+                 "name=\"%s\" role=\"%s\"/> to a configuration",
                  x, y, y, x);
 }
 
@@ -941,8 +941,8 @@ void match_runs(struct correlation *c, struct warnings *warnings)
     put_all(&m);
     if (m.moved_file != SOURCE_NONE)
         warnings_add(warnings,
-                     "%s has changed between the runs, and only its latest text is here: older lines are compared by "
-                     "where their procedures begin",
+                     "%s changed between the runs, and only its latest text is available: older lines are compared by "
+                     "the start of their procedure",
                      path_base(path_of(&m, m.moved_file)));
     size_t files = c->files.count;
     take_over(&m);

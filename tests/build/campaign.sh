@@ -69,7 +69,7 @@ run "$hpcview" print --by program --format csv c.xml
 check_match "and their spread stands beside the mean" "$out" "CPUTIME,stddev(CPUTIME over repetitions)"
 sed -i 's/repetitions="2"/repetitions="none"/' c.xml
 run "$hpcview" print c.xml
-check_match "how often is a number" "$err" "c.xml:3: repetitions is a number from 1 to 4096, not 'none'"
+check_match "how often is a number" "$err" "c.xml:3: repetitions must be a number from 1 to 4096, not 'none'"
 
 # words as a shell has them; what is wrong with them is said by line, and nothing is run
 cat >work/args.sh <<'END'

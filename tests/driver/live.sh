@@ -66,7 +66,7 @@ run "$hpcview" diagnose --experiments 2 --keep twice -- ./busy
 check_equal "two experiments, in a row" "$(printf '%s\n' "$err" | sed -n 's/^hpcview: \(experiment [0-9]*\):.*/\1/p; /^said/p' | tr '\n' ' ')" \
     "experiment 1 said experiment 2 said "
 second=$(printf '%s\n' "$err" | sed -n 's/^hpcview: experiment 2: //p')
-check_match "the second for what is not known yet" ", $second," ", perf::PAGE-FAULTS (for PageFaults),"
+check_match "the second for unknown yet" ", $second," ", perf::PAGE-FAULTS (for PageFaults),"
 check_match "of several properties" ", $second" ", REALTIME (for WaitingPlace), perf::MAJOR-FAULTS (for MajorFaults), "
 check_equal "of no event that was measured" "$(printf '%s\n' "$second" | grep -c 'TASK-CLOCK')" 0
 run "$hpcview" info twice/experiment-2
