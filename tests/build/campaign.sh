@@ -102,15 +102,15 @@ for wrong in "command=\"./spin 'a\"" 'command="./spin &quot;a"' 'command=" "' 'c
     run "$hpcview" run -o x.db x.xml
     printf '%s\n' "$err" | grep -v '(1 of 1)\|not measured yet\|nothing to show' >>wrong
 done
-check_equal "what is wrong with them" "$(sed -n 's,^hpcview: ,,p' wrong)" "x.xml:2: './spin 'a': there is no second '
-x.xml:2: './spin \"a': there is no second \"
+check_equal "what is wrong with them" "$(sed -n 's,^hpcview: ,,p' wrong)" "x.xml:2: './spin 'a': unmatched '
+x.xml:2: './spin \"a': unmatched \"
 x.xml:2: the command is empty
 x.xml:2: environment: 'A' is not NAME=VALUE
 x.xml:2: environment: '=a' is not NAME=VALUE
-x.xml:2: 'A='': there is no second '
+x.xml:2: 'A='': unmatched '
 ./nowhere: program not found (No such file or directory)
 x.xml:2: work/none: the run's folder: No such file or directory
-x.xml:2: ''': there is no second '"
+x.xml:2: ''': unmatched '"
 check "nothing of them is left" test ! -e x.m -a ! -e x.m.part -a ! -e x.db
 
 run "$hpcview" run --again -- /bin/true
