@@ -147,9 +147,8 @@ static int experiment(struct experiments *l, struct plan *plan)
     }
     *vec_push(&l->measured) = dir;
     if (WIFSIGNALED(wait_status))
-        warnings_add(l->user->warnings,
-                     "experiment %zu: %s was ended by signal %d; what was measured until then counts", number,
-                     path_base(l->argv[0]), WTERMSIG(wait_status));
+        warnings_add(l->user->warnings, "experiment %zu: %s was killed by signal %d; its counts until then are used",
+                     number, path_base(l->argv[0]), WTERMSIG(wait_status));
     else if (WEXITSTATUS(wait_status))
         warnings_add(l->user->warnings, "experiment %zu: %s ended with status %d", number, path_base(l->argv[0]),
                      WEXITSTATUS(wait_status));
@@ -277,7 +276,7 @@ static void ask_faster(struct experiments *l, struct plan *plan)
         return;
     l->faster = true;
     *vec_push(&plan->events) = "perf::TASK-CLOCK@f2000";
-    buf_str(&plan->words, "perf::TASK-CLOCK, 2000 samples a second (too few left something unknown)");
+    buf_str(&plan->words, "perf::TASK-CLOCK, 2000 samples per second (too few samples left something unknown)");
 }
 
 /* 0: nothing is left to ask. */
@@ -388,7 +387,7 @@ int campaign_diagnose(const struct campaign_user *user, const struct properties 
     if (status == 0)
         status = first_experiment(&l);
     if (status == 0 && go_on(&l) < 0)
-        *failed = mem_printf("experiment %zu: %s; what was found before stays", l.number, err->msg);
+        *failed = mem_printf("experiment %zu: %s; earlier findings are kept", l.number, err->msg);
     if (status == 0)
         report(&l, "the measurements are in %s", l.dir);
     else

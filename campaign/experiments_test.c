@@ -375,7 +375,7 @@ static bool plan_wanted(struct wanted *w, const struct round_drawn *round, struc
 
 static int fails(struct wanted *w, unsigned number, const char *why)
 {
-    w->failed = mem_printf("experiment %u: %s; what was found before stays", number, why);
+    w->failed = mem_printf("experiment %u: %s; earlier findings are kept", number, why);
     return -1;
 }
 
@@ -491,7 +491,7 @@ static void check_warnings(const struct session *s, const struct wanted *w)
         int status = world.rounds[i].wait_status;
         char *said = status >= 256
                          ? mem_printf("experiment %u: prog ended with status %d", i + 1, status >> 8)
-                         : mem_printf("experiment %u: prog was ended by signal %d; what was measured until then counts",
+                         : mem_printf("experiment %u: prog was killed by signal %d; its counts until then are used",
                                       i + 1, status);
         if (status)
             CHECK_STR(warnings_get(s->warnings, n++), said);

@@ -41,7 +41,7 @@ static int split(const char *text, struct text_list *words, const char *where, s
     buf_release(&word);
     *vec_push(words) = NULL;
     words->count--;
-    return quote ? err_set(err, ERR_FORMAT, "%s: '%s': there is no second %c", where, text, quote) : 0;
+    return quote ? err_set(err, ERR_FORMAT, "%s: '%s': unmatched %c", where, text, quote) : 0;
 }
 
 static bool is_there(const char *path)
@@ -239,14 +239,14 @@ int campaign_leave_out(struct config *config, bool planned, struct warnings *war
             i++;
             continue;
         }
-        warnings_add(warnings, "%s: run '%s' is not measured yet%s%s, and left out", r.where, r.name,
+        warnings_add(warnings, "%s: run '%s' is not measured yet%s%s and is omitted", r.where, r.name,
                      for_this_host(&r) ? "" : ": its machine is ", for_this_host(&r) ? "" : r.host);
         if (config_leave_out_run(config, i, err) < 0)
             return -1;
     }
     return config_run_count(config)
                ? 0
-               : err_set(err, ERR_SYSTEM, "no run is measured; there is nothing to show%s",
+               : err_set(err, ERR_SYSTEM, "no run is measured yet%s",
                          planned ? "; 'hpcview run CONFIG.xml' measures those of this machine" : "");
 }
 

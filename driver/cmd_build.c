@@ -9,14 +9,14 @@
 
 const struct option_row build_rows[] = {
     {"output", 'o', OPT_STRING, offsetof(struct build_options, out), "DB",
-     "the database; made whole, or not at all (hpcview-NAME.db)"},
+     "write the database to DB; an existing one is replaced only on success (default: hpcview-NAME.db)"},
     {"single-file", 0, OPT_FLAG, offsetof(struct build_options, single_file), NULL,
      "one .html file instead of a folder"},
-    {"no-sources", 0, OPT_FLAG, offsetof(struct build_options, no_sources), NULL, "leave the text of the sources out"},
+    {"no-sources", 0, OPT_FLAG, offsetof(struct build_options, no_sources), NULL, "omit the source text"},
     {"no-instructions", 0, OPT_FLAG, offsetof(struct build_options, no_instructions), NULL,
-     "leave the machine code of what was sampled out"},
+     "omit the machine code of sampled procedures"},
     {"anonymize", 0, OPT_FLAG, offsetof(struct build_options, anonymize), NULL,
-     "leave hosts, users, folders and arguments out"},
+     "remove hosts, users, folders and arguments"},
     {0},
 };
 /* "out/heat.measurements" gives hpcview-heat.db, "heat.xml" too. */
@@ -82,7 +82,7 @@ static int check_not_replaced(const char *database, int argc, char **argv, struc
 {
     for (int i = 0; i < argc; i++)
         if (same_file(database, argv[i]))
-            return err_set(err, ERR_USAGE, "build: %s would be replaced by what is made of it; '-o DB' names another",
+            return err_set(err, ERR_USAGE, "build: %s is input and would be overwritten; choose another name with -o",
                            database);
     return 0;
 }
@@ -91,7 +91,8 @@ static struct {
     struct build_options build;
     struct overrides overrides;
 } opt;
-static const struct option_table tables[] = {{build_rows, &opt.build}, {override_rows, &opt.overrides}, {0}};
+static const struct option_table tables[] = {
+    {build_rows, &opt.build, "What to write"}, {override_rows, &opt.overrides, "Metrics, sources and analysis"}, {0}};
 
 static int run(struct session *s, int argc, char **argv)
 {
@@ -115,7 +116,7 @@ static int run(struct session *s, int argc, char **argv)
 const struct command command_build = {
     .name = "build",
     .synopsis = "[options] CONFIG.xml | MEASUREMENTS...",
-    .summary = "make a database that any browser opens",
+    .summary = "build a database that any browser opens",
     .options = tables,
     .run = run,
 };

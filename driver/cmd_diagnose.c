@@ -20,33 +20,34 @@ static struct settings {
 
 static const struct option_row rows[] = {
     {"properties", 'p', OPT_LIST, offsetof(struct settings, properties), "DIR",
-     "property files (*.asl) of this folder too"},
+     "also read the property files (*.asl) in this folder"},
     {"strategy", 0, OPT_STRING, offsetof(struct settings, strategy), "NAME",
-     "whole, location-first, property-first, loop-aware or functions (whole)"},
+     "whole, location-first, property-first, loop-aware or functions (default: whole)"},
     {"threshold", 0, OPT_STRING, offsetof(struct settings, threshold), "PERCENT",
-     "what costs less of the run is no finding (1)"},
+     "omit findings that cost less than PERCENT of the run (default: 1)"},
     {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT",
-     "text, csv, json, sarif, periscope or graph (text)"},
-    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where it goes (standard output)"},
+     "text, csv, json, sarif, periscope or graph (default: text)"},
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "write to FILE (default: standard output)"},
     {"database", 0, OPT_STRING, offsetof(struct settings, database), "DB",
-     "a database of the findings and the search, or an .html file (with a program: DIR.db of --keep's DIR)"},
+     "also write a database of the findings and the search, or an .html file"},
     {"fail-if", 0, OPT_STRING, offsetof(struct settings, fail_if), "PERCENT",
-     "exit status 3 where a finding costs that much or more"},
+     "exit with status 3 if a finding costs at least PERCENT"},
     {"experiments", 0, OPT_COUNT, offsetof(struct settings, experiments), "N",
-     "at most so many rounds of a search, or runs of a program (6)"},
+     "at most N rounds of a search, or N runs of a program (default: 6)"},
     {"seconds", 0, OPT_SECONDS, offsetof(struct settings, seconds), "N",
-     "with a program: no run is begun after so long"},
+     "with a program: start no run after this time"},
     {"region", 0, OPT_STRING, offsetof(struct settings, region), "NAME[@N]",
-     "with a program: measure only in this region of it; @N: the N-th time it is entered"},
+     "with a program: measure only in this region; @N: the N-th time it is entered"},
     {"delay", 0, OPT_SECONDS, offsetof(struct settings, delay), "SECONDS",
-     "with a program: measure from that long after its start"},
+     "with a program: start measuring this long after its start"},
     {"duration", 0, OPT_SECONDS, offsetof(struct settings, duration), "SECONDS",
-     "with a program: measure for that long only"},
+     "with a program: measure only for this long"},
     {"keep", 0, OPT_STRING, offsetof(struct settings, keep), "DIR",
-     "with a program: where the measurements go (NAME.experiments)"},
+     "with a program: keep the measurements in DIR (default: NAME.experiments)"},
     {0},
 };
-static const struct option_table tables[] = {{rows, &opt}, {override_rows, &opt.overrides}, {0}};
+static const struct option_table tables[] = {
+    {rows, &opt, "Options"}, {override_rows, &opt.overrides, "Metrics, sources and analysis"}, {0}};
 
 enum { STATUS_GATE = 3 };
 
@@ -55,7 +56,7 @@ static int percentage(const char *text, const char *option, double usual, double
     char *end;
     *percent = text ? strtod(text, &end) : usual;
     if (text && (*end || end == text || !(*percent >= 0 && *percent <= 100)))
-        return err_set(err, ERR_USAGE, "diagnose: --%s wants a percentage from 0 to 100, not '%s'", option, text);
+        return err_set(err, ERR_USAGE, "diagnose: --%s needs a percentage from 0 to 100, not '%s'", option, text);
     return 0;
 }
 
@@ -164,12 +165,9 @@ static int look(struct session *s, const struct properties *p, struct diagnose_o
         return look_at_program(s, p, options, argv, e, d, failed);
     if (opt.keep || opt.seconds > 0 || opt.region || opt.delay > 0 || opt.duration > 0)
         return err_set(&s->err, ERR_USAGE,
-                       "diagnose: --keep, --seconds, --region, --delay and --duration want a program: -- PROGRAM ARGS");
+                       "diagnose: --keep, --seconds, --region, --delay and --duration need a program: -- PROGRAM ARGS");
     if (opt.database && argc == 1 && experiment_is_database(argv[0]))
-        return err_set(&s->err, ERR_USAGE,
-                       "diagnose: %s is a database, which has no sources to make another one of; "
-                       "--database wants what was measured",
-                       argv[0]);
+        return err_set(&s->err, ERR_USAGE, "diagnose: %s is a database; --database needs the measurements", argv[0]);
     if (make_experiment(s, p, argc, argv, e) < 0)
         return -1;
     int status = stored(options, argc, argv, *e, d) ? 0 : diagnose(*e, p, options, d, &s->err);
@@ -218,7 +216,7 @@ static int run(struct session *s, int argc, char **argv)
 const struct command command_diagnose = {
     .name = "diagnose",
     .synopsis = "[options] CONFIG.xml | MEASUREMENTS... | DB | -- PROGRAM ARGS",
-    .summary = "say what is wrong, where, and how badly",
+    .summary = "report performance problems: what, where, and how much each costs",
     .options = tables,
     .run = run,
 };

@@ -11,8 +11,9 @@ static struct settings {
 
 static const struct option_row rows[] = {
     {"metrics", 0, OPT_FLAG, offsetof(struct settings, blocks), NULL,
-     "the metric blocks, and which events each would be measured by here"},
-    {"all", 'a', OPT_FLAG, offsetof(struct settings, all), NULL, "also what does not work here, and why"},
+     "list the metric blocks, and the events with which each is measured here"},
+    {"all", 'a', OPT_FLAG, offsetof(struct settings, all), NULL,
+     "also list events that do not work here, with the reason"},
     {0},
 };
 
@@ -90,11 +91,11 @@ static int run(struct session *s, int argc, char **argv)
 {
     struct listing l = {0};
     if (opt.blocks && argc)
-        return err_set(&s->err, ERR_USAGE, "events: --metrics lists all metric blocks; it takes no pattern");
+        return err_set(&s->err, ERR_USAGE, "events: --metrics lists all metric blocks and takes no pattern");
     if (opt.blocks)
         return list_blocks(&s->err);
     if (argc > 1)
-        return err_set(&s->err, ERR_USAGE, "events: one pattern at most, not '%s' and '%s'", argv[0], argv[1]);
+        return err_set(&s->err, ERR_USAGE, "events: more than one pattern: '%s' and '%s'", argv[0], argv[1]);
     if (hpcprof_list_events(opt.all, argv[0], show, &l, &s->err) < 0)
         return -1;
     if (l.shown == 0)
@@ -104,12 +105,12 @@ static int run(struct session *s, int argc, char **argv)
     return 0;
 }
 
-static const struct option_table tables[] = {{rows, &opt}, {0}};
+static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
 const struct command command_events = {
     .name = "events",
     .synopsis = "[--all] [PATTERN] | --metrics",
-    .summary = "list what can be sampled here, and the default periods",
+    .summary = "list the events that can be sampled on this machine",
     .options = tables,
     .run = run,
 };

@@ -16,16 +16,17 @@ static struct settings {
 } opt;
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where it goes (standard output)"},
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "write to FILE (default: standard output)"},
     {"value", 'v', OPT_LIST, offsetof(struct settings, values), "METRIC",
-     "this metric, and no others that are not named so (all that are shown)"},
-    {"fold-recursion", 0, OPT_FLAG, offsetof(struct settings, fold), NULL, "no procedure stands twice on a call path"},
-    {"no-loops", 0, OPT_FLAG, offsetof(struct settings, no_loops), NULL,
-     "stacks without loops: procedures and inlined calls alone"},
-    {"tree", 0, OPT_STRING, offsetof(struct settings, tree), "NAME", "scopes, or calls where call paths were recorded"},
+     "export only this metric; repeatable (default: every displayed metric)"},
+    {"fold-recursion", 0, OPT_FLAG, offsetof(struct settings, fold), NULL,
+     "fold recursion: each procedure once on a call path"},
+    {"no-loops", 0, OPT_FLAG, offsetof(struct settings, no_loops), NULL, "omit loops from stacks"},
+    {"tree", 0, OPT_STRING, offsetof(struct settings, tree), "NAME", "scopes, or calls (call paths)"},
     {0},
 };
-static const struct option_table tables[] = {{rows, &opt}, {override_rows, &opt.overrides}, {0}};
+static const struct option_table tables[] = {
+    {rows, &opt, "Options"}, {override_rows, &opt.overrides, "Metrics, sources and analysis"}, {0}};
 
 static int make_experiment(struct session *s, int argc, char **argv, struct experiment **e)
 {
@@ -47,7 +48,7 @@ static int write_out(struct session *s, const struct experiment *e, const struct
         .tree = opt.tree, .no_loops = opt.no_loops, .generator = "hpcview-" PACKAGE_VERSION};
     struct outfile *out;
     if (!opt.out && strcmp(format->name, "pprof") == 0 && isatty(STDOUT_FILENO))
-        return err_set(&s->err, ERR_USAGE, "export: pprof's format is no text; '-o FILE' says where it goes");
+        return err_set(&s->err, ERR_USAGE, "export: pprof's format is binary; write it to a file with -o");
     if (opt.values.count) {
         *vec_push(&opt.values) = NULL;
         options.metrics = opt.values.items;
@@ -65,9 +66,7 @@ static int run(struct session *s, int argc, char **argv)
 {
     struct experiment *e = NULL;
     if (argc < 2)
-        return err_set(
-            &s->err, ERR_USAGE,
-            "export: a format, and measurements or a database, are wanted; 'hpcview export --help' shows how");
+        return err_set(&s->err, ERR_USAGE, "export: usage: hpcview export FORMAT CONFIG.xml | MEASUREMENTS... | DB");
     if (strcmp(argv[0], "hpcstruct") == 0)
         return structure_to_hpcstruct(s, argc - 1, argv + 1, opt.out);
     const struct export_format *format = export_named(argv[0], &s->err);
@@ -84,7 +83,7 @@ static int run(struct session *s, int argc, char **argv)
 const struct command command_export = {
     .name = "export",
     .synopsis = "[options] FORMAT CONFIG.xml | MEASUREMENTS... | DB",
-    .summary = "write the numbers in another tool's format",
+    .summary = "write results in other tools' formats",
     .options = tables,
     .run = run,
 };

@@ -12,18 +12,19 @@ static struct settings {
 
 static const struct option_row rows[] = {
     {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE",
-     "the measurement (the first FILE's name with .hpcprof)"},
+     "write the measurement to FILE (default: the first FILE's name plus .hpcprof)"},
     {"program", 'p', OPT_STRING, offsetof(struct settings, program), "FILE",
-     "the program it is of, where the format does not say"},
+     "the measured program, if the format does not name it"},
     {"columns", 'c', OPT_STRING, offsetof(struct settings, columns), "LIST",
-     "of a table: file, line, procedure, module, thread, - or a metric"},
+     "table: meaning of each column: file, line, procedure, module, thread, - or a metric"},
     {"separator", 's', OPT_STRING, offsetof(struct settings, separator), "CHAR",
-     "of a table: between columns, 'tab' too (blanks)"},
-    {"skip", 'k', OPT_COUNT, offsetof(struct settings, skip), "N", "of a table: lines before the first row"},
-    {"units", 'u', OPT_STRING, offsetof(struct settings, units), "LIST", "of a table: units of its metrics, in order"},
+     "table: column separator, or 'tab' (default: blanks)"},
+    {"skip", 'k', OPT_COUNT, offsetof(struct settings, skip), "N",
+     "table: number of lines to skip before the first row"},
+    {"units", 'u', OPT_STRING, offsetof(struct settings, units), "LIST", "table: units of the metrics, in order"},
     {0},
 };
-static const struct option_table tables[] = {{rows, &opt}, {0}};
+static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
 /* The first operand is a format where it is the name of one, and no file. Returns how many operands that took. */
 static int read_format(struct session *s, int argc, char **argv, const struct filter **filter)
@@ -47,7 +48,7 @@ static int write_measurement(const struct hpcprof *p, const char *first_input, s
     else if (status == 0)
         status = outfile_commit(out, err);
     if (status == 0 && strcmp(path, "-") != 0)
-        fprintf(stderr, "hpcview: %s holds %zu counts of %zu event%s\n", path, p->count_count, p->event_count,
+        fprintf(stderr, "hpcview: %s: %zu counts of %zu event%s\n", path, p->count_count, p->event_count,
                 p->event_count == 1 ? "" : "s");
     mem_free(path);
     return status;
@@ -61,7 +62,7 @@ static int read_options(struct filter_options *options, struct err *err)
         return 0;
     bool tab = strcmp(opt.separator, "tab") == 0;
     if (!tab && strlen(opt.separator) != 1)
-        return err_set(err, ERR_USAGE, "import: --separator wants one character, or 'tab', not '%s'", opt.separator);
+        return err_set(err, ERR_USAGE, "import: --separator needs one character, or 'tab', not '%s'", opt.separator);
     options->separator = tab ? '\t' : *opt.separator;
     return 0;
 }
@@ -74,7 +75,7 @@ static int run(struct session *s, int argc, char **argv)
     if (words < 0 || read_options(&options, &s->err) < 0)
         return -1;
     if (argc == words)
-        return err_set(&s->err, ERR_USAGE, "import: files are wanted; 'hpcview import --help' shows how");
+        return err_set(&s->err, ERR_USAGE, "import: usage: hpcview import [FORMAT] FILE...");
     struct hpcprof *p = hpcprof_create();
     int status = 0;
     for (int i = words; i < argc && status == 0; i++)
@@ -90,7 +91,7 @@ static int run(struct session *s, int argc, char **argv)
 const struct command command_import = {
     .name = "import",
     .synopsis = "[options] [FORMAT] FILE...",
-    .summary = "make a measurement from another tool's output",
+    .summary = "convert other tools' output to a measurement",
     .options = tables,
     .run = run,
 };

@@ -13,9 +13,8 @@ static struct settings {
 } opt;
 
 static const struct option_row rows[] = {
-    {"blocks", 'b', OPT_FLAG, offsetof(struct settings, blocks), NULL,
-     "every block of the file, with its place and length"},
-    {"threads", 't', OPT_FLAG, offsetof(struct settings, threads), NULL, "every thread"},
+    {"blocks", 'b', OPT_FLAG, offsetof(struct settings, blocks), NULL, "list every block with position and length"},
+    {"threads", 't', OPT_FLAG, offsetof(struct settings, threads), NULL, "list every thread"},
     {0},
 };
 
@@ -55,10 +54,10 @@ static int show_file(const char *path, bool *sound, struct err *err)
     if (status < 0)
         return -1;
     if (b.bad)
-        printf("  blocks       %zu sound; the %llu bytes after them cannot be used: the next block, %s\n", b.sound,
+        printf("  blocks       %zu intact; the %llu bytes after them cannot be used: the next block, %s\n", b.sound,
                (unsigned long long)b.bad_bytes, b.why);
     else
-        printf("  blocks       %zu, all sound\n", b.sound);
+        printf("  blocks       %zu, all intact\n", b.sound);
     *sound &= b.bad == 0;
     return 0;
 }
@@ -84,13 +83,13 @@ static void show_time(const char *what, uint64_t ns)
 static void show_status(const struct hpcprof_process *process)
 {
     int s = process->exit_status;
-    const char *rest = process->complete ? "" : ", before it could write what it did last";
+    const char *rest = process->complete ? "" : ", before it could write its last counts";
     if (s == -1 && !process->complete)
-        printf("  ended        not seen: killed, or still running\n");
+        printf("  ended        unknown: killed, or still running\n");
     else if (s == -1 && process->end_ns == 0) /* imports seldom say */
-        printf("  ended        not known\n");
+        printf("  ended        unknown\n");
     else if (s == -1)
-        printf("  ended        became another program\n");
+        printf("  ended        executed another program\n");
     else if (WIFSIGNALED(s))
         printf("  ended        by signal %d%s\n", WTERMSIG(s), rest);
     else
@@ -147,7 +146,8 @@ static void show_paths(const struct hpcprof *p, uint32_t e, uint64_t all)
     for (size_t i = 0; i < p->count_count; i++)
         if (p->counts[i].event == e)
             samples[module[p->counts[i].context]] += p->counts[i].samples;
-    printf("  paths        %.2f%% from the thread's first function on\n", 100.0 * (double)samples[0] / (double)all);
+    printf("  paths        %.2f%% complete (from the thread's first function)\n",
+           100.0 * (double)samples[0] / (double)all);
     for (uint32_t i = 0; i < p->module_count; i++)
         if (samples[i + 1])
             printf("               %.2f%% %s\n", 100.0 * (double)samples[i + 1] / (double)all,
@@ -261,7 +261,7 @@ static void show_all(const struct hpcprof *p)
 static int show_directory(const char *path, bool *sound, struct err *err)
 {
     struct text_list files = {0};
-    int status = dir_list(path, HPCPROF_SUFFIX, "reading the directory", &files, err);
+    int status = dir_list(path, HPCPROF_SUFFIX, "reading the folder", &files, err);
     for (size_t i = 0; i < files.count; i++) {
         struct err one = {0};
         if (show_file(files.items[i], sound, &one) < 0) {
@@ -292,19 +292,19 @@ static int run(struct session *s, int argc, char **argv)
 {
     bool sound = true;
     if (argc == 0)
-        return err_set(&s->err, ERR_USAGE, "info: which measurement? hpcview info MEASUREMENTS");
+        return err_set(&s->err, ERR_USAGE, "info: usage: hpcview info MEASUREMENTS...");
     for (int i = 0; i < argc; i++)
         if (show_one(s, argv[i], &sound) < 0)
             return -1;
     return sound ? 0 : 1;
 }
 
-static const struct option_table tables[] = {{rows, &opt}, {0}};
+static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
 const struct command command_info = {
     .name = "info",
     .synopsis = "[--blocks] [--threads] MEASUREMENTS...",
-    .summary = "show what a measurement holds and whether it is sound",
+    .summary = "show the contents and the state of a measurement",
     .options = tables,
     .run = run,
 };

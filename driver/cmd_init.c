@@ -11,11 +11,11 @@ static struct settings {
 
 static const struct option_row rows[] = {
     {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE",
-     "the configuration (hpcview.xml); - is standard output"},
-    {"force", 0, OPT_FLAG, offsetof(struct settings, force), NULL, "replace a file that is there"},
+     "write to FILE (default: hpcview.xml); - is standard output"},
+    {"force", 0, OPT_FLAG, offsetof(struct settings, force), NULL, "replace an existing file"},
     {0},
 };
-static const struct option_table tables[] = {{rows, &opt}, {0}};
+static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
 static int run(struct session *s, int argc, char **argv)
 {
@@ -24,9 +24,10 @@ static int run(struct session *s, int argc, char **argv)
     struct outfile *out = NULL;
     int status = 0;
     if (argc == 0)
-        status = err_set(&s->err, ERR_USAGE, "init: measurements are wanted; 'hpcview init --help' shows how");
+        status = err_set(&s->err, ERR_USAGE, "init: usage: hpcview init MEASUREMENTS...");
     else if (!opt.force && strcmp(path, "-") != 0 && access(path, F_OK) == 0)
-        status = err_set(&s->err, ERR_SYSTEM, "%s: is there already; --force replaces it, -o writes another", path);
+        status = err_set(&s->err, ERR_SYSTEM,
+                         "%s: already exists; replace it with --force, or choose another name with -o", path);
     for (int i = 0; i < argc; i++)
         config_add_measurement(config, argv[i]);
     if (status == 0)
@@ -38,7 +39,7 @@ static int run(struct session *s, int argc, char **argv)
     else if (status == 0)
         status = outfile_commit(out, &s->err);
     if (status == 0 && strcmp(path, "-") != 0)
-        fprintf(stderr, "hpcview: wrote %s; change it, then: hpcview build %s\n", path, path);
+        fprintf(stderr, "hpcview: wrote %s; edit it, then: hpcview build %s\n", path, path);
     config_free(config);
     return status;
 }

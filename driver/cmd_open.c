@@ -19,7 +19,7 @@ static char *page_of(const char *path, struct err *err)
     }
     char *page = S_ISDIR(st.st_mode) ? path_join(path, "index.html") : mem_strdup(path);
     if (access(page, R_OK) != 0) {
-        err_set(err, ERR_FORMAT, "%s: is not a database: there is no index.html in it that can be read", path);
+        err_set(err, ERR_FORMAT, "%s: not a database: no readable index.html in it", path);
         mem_free(page);
         return NULL;
     }
@@ -80,17 +80,17 @@ static bool open_with_any(const char *address)
 static int run(struct session *s, int argc, char **argv)
 {
     if (argc != 1)
-        return err_set(&s->err, ERR_USAGE, "open: wants one database; 'hpcview open --help' tells more");
+        return err_set(&s->err, ERR_USAGE, "open: usage: hpcview open DB");
     char *page = page_of(argv[0], &s->err);
     if (!page)
         return -1;
     char *address = address_of(page);
     int status = 0;
     if (!open_with_any(address))
-        status = err_set(&s->err, ERR_SYSTEM,
-                         "no browser could be started here (tried $BROWSER, xdg-open, sensible-browser, open); open "
-                         "this yourself: %s",
-                         address);
+        status = err_set(
+            &s->err, ERR_SYSTEM,
+            "no browser could be started (tried $BROWSER, xdg-open, sensible-browser, open); open this address: %s",
+            address);
     mem_free(page);
     mem_free(address);
     return status;
@@ -99,6 +99,6 @@ static int run(struct session *s, int argc, char **argv)
 const struct command command_open = {
     .name = "open",
     .synopsis = "DB",
-    .summary = "show a database in the browser",
+    .summary = "open a database in a browser",
     .run = run,
 };

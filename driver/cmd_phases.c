@@ -15,13 +15,13 @@ static struct settings {
 } opt;
 
 static const struct option_row rows[] = {
-    {"follow", 'f', OPT_FLAG, offsetof(struct settings, follow), NULL,
-     "go on until the program has ended, and tell what has changed"},
-    {"every", 0, OPT_SECONDS, offsetof(struct settings, every), "SECONDS", "with --follow, look so often (1)"},
-    {"times", 'n', OPT_COUNT, offsetof(struct settings, times), "N", "with --follow, look N times at most"},
+    {"follow", 'f', OPT_FLAG, offsetof(struct settings, follow), NULL, "update until the program ends"},
+    {"every", 0, OPT_SECONDS, offsetof(struct settings, every), "SECONDS",
+     "with --follow: update interval (default: 1)"},
+    {"times", 'n', OPT_COUNT, offsetof(struct settings, times), "N", "with --follow: stop after N updates"},
     {0},
 };
-static const struct option_table tables[] = {{rows, &opt}, {0}};
+static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
 static struct bloop_symbolizer *symbolizer;
 
@@ -163,7 +163,7 @@ static void show_now(const struct hpcprof *p)
     for (size_t i = 0; i < n; i++)
         show_stuck(p, &list[i]);
     if (n == 0 && is_running(p) && states && table_row_count(states))
-        printf("nobody waits at a barrier\n");
+        printf("no thread waits at a barrier\n");
     phases_stuck_free(list, n);
 }
 
@@ -182,9 +182,9 @@ static int look(struct session *s, const char *path, bool *running)
     if (phases_finish(p, &s->err) < 0)
         status = -1;
     else if (!barriers || table_column_of(barriers, "place") == SIZE_MAX)
-        status = *running && opt.follow ? 0
-                                        : err_set(&s->err, ERR_FORMAT,
-                                                  "%s: no barriers were measured; hpcview record --phases does", path);
+        status = *running && opt.follow
+                     ? 0
+                     : err_set(&s->err, ERR_FORMAT, "%s: no barriers were measured; record with --phases", path);
     else {
         show_barriers(p, barriers);
         show_now(p);
@@ -199,7 +199,7 @@ static int run(struct session *s, int argc, char **argv)
     bool running = true;
     int status = 0;
     if (argc != 1)
-        return err_set(&s->err, ERR_USAGE, "phases: one measurement is wanted; 'hpcview phases --help' shows how");
+        return err_set(&s->err, ERR_USAGE, "phases: usage: hpcview phases MEASUREMENT");
     symbolizer = bloop_symbolizer_create();
     for (unsigned i = 1; running && status == 0; i++) {
         status = look(s, argv[0], &running);
@@ -217,7 +217,7 @@ static int run(struct session *s, int argc, char **argv)
 const struct command command_phases = {
     .name = "phases",
     .synopsis = "[options] MEASUREMENT",
-    .summary = "show barriers and phases, also of a program that runs",
+    .summary = "show barriers and phases, also of a running program",
     .options = tables,
     .run = run,
 };

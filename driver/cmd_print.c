@@ -16,33 +16,34 @@ static struct settings {
 static const struct option_row rows[] = {
     {"by", 'b', OPT_LIST, offsetof(struct settings, by), "LEVEL",
      "program, module, file, procedure, loop, line, function, instruction, path, caller, calls, barrier, phase, "
-     "reference, "
-     "array or evictor (procedure)"},
+     "reference, array or evictor (default: procedure)"},
     {"of", 0, OPT_STRING, offsetof(struct settings, of), "PLACE",
-     "with --by caller or calls: procedures by this pattern, or FILE:LINE"},
-    {"fold-recursion", 0, OPT_FLAG, offsetof(struct settings, fold), NULL, "no procedure stands twice on a call path"},
-    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT", "text, csv or json (text)"},
-    {"top", 'n', OPT_COUNT, offsetof(struct settings, top), "N", "only the first N rows"},
+     "with --by caller or calls: procedures matching this pattern, or FILE:LINE"},
+    {"fold-recursion", 0, OPT_FLAG, offsetof(struct settings, fold), NULL,
+     "fold recursion: each procedure once on a call path"},
+    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT", "text, csv or json (default: text)"},
+    {"top", 'n', OPT_COUNT, offsetof(struct settings, top), "N", "print only the first N rows"},
     {"sort", 's', OPT_STRING, offsetof(struct settings, sort), "METRIC",
-     "largest first by this metric (--table: column); 'METRIC (E)' by its exclusive part"},
-    {"per-thread", 't', OPT_FLAG, offsetof(struct settings, per_thread), NULL, "one more column for every thread"},
-    {"tree", 0, OPT_FLAG, offsetof(struct settings, tree), NULL, "the scope tree as indented text with bars"},
+     "sort by this metric (with --table: column); 'METRIC (E)' by exclusive values"},
+    {"per-thread", 't', OPT_FLAG, offsetof(struct settings, per_thread), NULL, "add a column for every thread"},
+    {"tree", 0, OPT_FLAG, offsetof(struct settings, tree), NULL, "print the scope tree as indented text with bars"},
     {"scope", 0, OPT_STRING, offsetof(struct settings, scope), "GLOB",
-     "only what is in modules, files and procedures so named"},
+     "only modules, files and procedures whose name matches"},
     {"threshold", 0, OPT_STRING, offsetof(struct settings, threshold), "PERCENT",
-     "only rows with at least this part of the whole (tree: 1)"},
+     "only rows with at least PERCENT of the total (default with --tree: 1)"},
     {"diff", 'd', OPT_FLAG, offsetof(struct settings, diff), NULL,
-     "compare two measurements, the base first: they are runs BASE and NEW"},
+     "compare two measurements, the base first (runs BASE and NEW)"},
     {"scaling", 0, OPT_STRING, offsetof(struct settings, scaling), "KIND",
-     "with --diff, what is lost against perfect scaling: strong or weak"},
+     "with --diff: add the loss against perfect scaling: strong or weak"},
     {"fail-if", 0, OPT_STRING, offsetof(struct settings, gate), "FORMULA",
-     "exit status 3 where it is true of the whole program"},
+     "exit with status 3 if it is true for the whole program"},
     {"table", 0, OPT_STRING, offsetof(struct settings, table), "NAME",
-     "a table that was measured beside the counts, in place of these"},
-    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where the table goes (standard output)"},
+     "print this auxiliary table instead of the metrics (see hpcview-print(1), TABLES)"},
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "write to FILE (default: standard output)"},
     {0},
 };
-static const struct option_table tables[] = {{rows, &opt}, {override_rows, &opt.overrides}, {0}};
+static const struct option_table tables[] = {
+    {rows, &opt, "Options"}, {override_rows, &opt.overrides, "Metrics, sources and analysis"}, {0}};
 
 static int parse_format(enum print_format *format, struct err *err)
 {
@@ -60,7 +61,7 @@ static int parse_threshold(double *percent, struct err *err)
     char *end;
     *percent = opt.threshold ? strtod(opt.threshold, &end) : 0;
     if (opt.threshold && (*end || end == opt.threshold || !(*percent >= 0 && *percent <= 100)))
-        return err_set(err, ERR_USAGE, "print: --threshold wants a percentage from 0 to 100, not '%s'", opt.threshold);
+        return err_set(err, ERR_USAGE, "print: --threshold needs a percentage from 0 to 100, not '%s'", opt.threshold);
     return 0;
 }
 
@@ -71,7 +72,7 @@ static int choose(struct config *config, struct err *err)
     config_set_per_thread(config, opt.per_thread);
     config_set_thread_values(config, opt.table && strcmp(opt.table, "thread_values") == 0);
     if (opt.scaling && !opt.diff)
-        return err_set(err, ERR_USAGE, "--scaling compares two measurements: it wants --diff");
+        return err_set(err, ERR_USAGE, "--scaling needs --diff");
     if (opt.diff && config_compare(config, opt.scaling, err) < 0)
         return -1;
     if (opt.diff)
@@ -212,9 +213,9 @@ static int check_options(const struct shown_list *shown, struct print_options *o
     if (parse_threshold(&options->threshold, err) < 0)
         return -1;
     if (opt.of && !is_shown(shown, PRINT_CALLER) && !is_shown(shown, PRINT_CALLS))
-        return err_set(err, ERR_USAGE, "print: --of chooses whose callers are shown: it wants --by caller or calls");
+        return err_set(err, ERR_USAGE, "print: --of needs --by caller or --by calls");
     if (opt.tree && options->format != PRINT_TEXT)
-        return err_set(err, ERR_USAGE, "print: --tree is text for people; it has no other format");
+        return err_set(err, ERR_USAGE, "print: --tree has no other format than text");
     return 0;
 }
 
@@ -270,7 +271,7 @@ static int run(struct session *s, int argc, char **argv)
 const struct command command_print = {
     .name = "print",
     .synopsis = "[options] CONFIG.xml | MEASUREMENTS... | DB",
-    .summary = "print measurements by module, procedure, loop or line",
+    .summary = "print results by module, procedure, loop, line or call path",
     .options = tables,
     .run = run,
 };

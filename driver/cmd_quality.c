@@ -13,18 +13,18 @@ static struct settings {
 } opt;
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where the result goes (standard output)"},
-    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT", "text, csv or json (text)"},
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "write to FILE (default: standard output)"},
+    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT", "text, csv or json (default: text)"},
     {"function", 0, OPT_STRING, offsetof(struct settings, function), "GLOB", "only procedures whose name matches"},
     {"source", 0, OPT_STRING, offsetof(struct settings, source), "GLOB", "only procedures from matching source files"},
     {"machine", 'm', OPT_STRING, offsetof(struct settings, machine), "FILE|NAME",
-     "the core whose cycles are counted (default: this machine's)"},
-    {"debug-dir", 0, OPT_LIST, offsetof(struct settings, debug_dirs), "DIR", "look for separate debug files here too"},
-    {"no-llvm-mca", 0, OPT_FLAG, offsetof(struct settings, without_llvm), NULL,
-     "without llvm-mca's estimates beside the bounds"},
+     "CPU model used for loop bounds (default: this machine's)"},
+    {"debug-dir", 0, OPT_LIST, offsetof(struct settings, debug_dirs), "DIR",
+     "search for separate debug files here too"},
+    {"no-llvm-mca", 0, OPT_FLAG, offsetof(struct settings, without_llvm), NULL, "omit llvm-mca's estimates"},
     {0},
 };
-static const struct option_table tables[] = {{rows, &opt}, {0}};
+static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
 static int parse_format(enum quality_format *format, struct err *err)
 {
@@ -102,8 +102,7 @@ static int run(struct session *s, int argc, char **argv)
     struct bloop_binary *binary = NULL;
     struct quality_report *report = NULL;
     if (argc != 1)
-        return err_set(&s->err, ERR_USAGE, "quality: one binary is wanted, not %d; 'hpcview quality --help' shows how",
-                       argc);
+        return err_set(&s->err, ERR_USAGE, "quality: expected one binary, not %d; usage: hpcview quality BINARY", argc);
     if (parse_format(&format, &s->err) < 0)
         return -1;
     struct string_list dirs = driver_debug_dirs(&opt.debug_dirs);
@@ -126,7 +125,7 @@ static int run(struct session *s, int argc, char **argv)
 const struct command command_quality = {
     .name = "quality",
     .synopsis = "[options] BINARY",
-    .summary = "say how good the code of a binary's loops is, and what it costs at least",
+    .summary = "analyse the machine code of a binary's loops",
     .options = tables,
     .run = run,
 };

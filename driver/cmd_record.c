@@ -14,35 +14,34 @@
 
 const struct option_row record_rows[] = {
     {"event", 'e', OPT_LIST, offsetof(struct record_options, events), "EVENT[@PERIOD|@fN]",
-     "sample this event (several: give it again); @fN: N samples a second; @BLOCK: what a metric block wants"},
+     "sample this event; repeatable; @fN: N samples a second; @BLOCK: events of a metric block"},
     {"sampler", 0, OPT_STRING, offsetof(struct record_options, sampler), "papi|ring",
-     "by PAPI's signals or the kernel's ring buffer (default: ring where it works)"},
+     "by PAPI's signals or the kernel's ring buffer (default: ring if possible)"},
     {"call-paths", 0, OPT_FLAG, offsetof(struct record_options, call_paths), NULL,
-     "with each sample, who called whom: so it is without asking, unless a configuration says no"},
-    {"no-call-paths", 0, OPT_FLAG, offsetof(struct record_options, no_call_paths), NULL, "leave that out"},
-    {"phases", 0, OPT_FLAG, offsetof(struct record_options, phases), NULL,
-     "barriers and waits: who waits where, how long, and for whom"},
+     "record the call path of every sample (default)"},
+    {"no-call-paths", 0, OPT_FLAG, offsetof(struct record_options, no_call_paths), NULL, "record addresses only"},
+    {"phases", 0, OPT_FLAG, offsetof(struct record_options, phases), NULL, "also time barriers and waits"},
     {"watch", 0, OPT_LIST, offsetof(struct record_options, watch), "NAME|FILE:LINE|all",
-     "with --phases, a line for each episode of this barrier while the program runs"},
+     "with --phases: print a line for each episode of this barrier"},
     {"warn", 0, OPT_COUNT, offsetof(struct record_options, warn), "MS",
-     "with --phases, warn of barrier times so long (1000); 0: never"},
+     "with --phases: warn of barrier times of MS and more (default: 1000; 0: never)"},
     {"watch-file", 0, OPT_STRING, offsetof(struct record_options, watch_file), "FILE",
-     "where these lines go (standard error)"},
+     "write these lines to FILE (default: standard error)"},
     {"multiplex", 0, OPT_FLAG, offsetof(struct record_options, multiplex), NULL,
-     "more events than counters: share them in turn; results are estimates"},
+     "if events outnumber counters: share them in turn (estimates)"},
     {"repeat", 0, OPT_FLAG, offsetof(struct record_options, repeat), NULL,
-     "more events than counters: run the program once for each group"},
+     "if events outnumber counters: run the program once for each group"},
     {"delay", 0, OPT_SECONDS, offsetof(struct record_options, delay), "SECONDS",
-     "begin to measure that long after the start"},
-    {"duration", 0, OPT_SECONDS, offsetof(struct record_options, duration), "SECONDS", "measure for that long only"},
+     "start measuring this long after the start"},
+    {"duration", 0, OPT_SECONDS, offsetof(struct record_options, duration), "SECONDS", "measure only for this long"},
     {"region", 0, OPT_STRING, offsetof(struct record_options, region), "NAME[@N]",
-     "measure only in this region of the program (hpcview.h); @N: the N-th time it is entered"},
+     "measure only in this region (hpcview.h); @N: the N-th time it is entered"},
     {"no-children", 0, OPT_FLAG, offsetof(struct record_options, no_children), NULL,
-     "the program alone, not the processes it starts"},
+     "measure only the program, not the processes it starts"},
     {"only", 0, OPT_STRING, offsetof(struct record_options, only), "GLOB",
-     "only processes whose program's name matches"},
+     "measure only processes whose program name matches"},
     {"env", 0, OPT_LIST, offsetof(struct record_options, environment), "NAME",
-     "note this environment variable in the measurement"},
+     "store this environment variable in the measurement"},
     {0},
 };
 
@@ -54,9 +53,9 @@ static struct settings {
 
 static const struct option_row rows[] = {
     {"output", 'o', OPT_STRING, offsetof(struct settings, out), "DIR",
-     "the measurement directory (default: NAME.measurements)"},
+     "measurement folder (default: NAME.measurements)"},
     {"metrics", 0, OPT_LIST, offsetof(struct settings, blocks), "BLOCK",
-     "sample what this metric block wants: cpi, cache, ... ('hpcview events --metrics' lists them)"},
+     "the same as -e @BLOCK: cpi, cache, ... ('hpcview events --metrics' lists them)"},
     {0},
 };
 
@@ -155,7 +154,7 @@ int record_region(const char *text, char **name, unsigned *time, struct err *err
         return 0;
     unsigned long n = at ? strtoul(at + 1, &end, 10) : 0;
     if (at == text || !*text || (at && (*end || n == 0 || n > UINT32_MAX || at[1] == '-')))
-        return err_set(err, ERR_USAGE, "--region wants NAME or NAME@N with N from 1, not '%s'", text);
+        return err_set(err, ERR_USAGE, "--region needs NAME or NAME@N with N from 1, not '%s'", text);
     *name = mem_strndup(text, at ? (size_t)(at - text) : strlen(text));
     *time = (unsigned)n;
     return 0;
@@ -238,7 +237,7 @@ int record_program(struct session *s, const struct record_options *o, const char
 {
     struct asked asked = {0};
     if (o->call_paths && o->no_call_paths)
-        return err_set(err, ERR_USAGE, "--call-paths and --no-call-paths: only one of them can be meant");
+        return err_set(err, ERR_USAGE, "--call-paths and --no-call-paths exclude each other");
     int status = ask(&asked, o, request, err);
     if (status == 0)
         status = record_events(s, o, dir, &asked, wants_call_paths(o, request), argv, wait_status, err);
@@ -276,19 +275,20 @@ static int run(struct session *s, int argc, char **argv)
 {
     int wait_status;
     if (argc == 0)
-        return err_set(&s->err, ERR_USAGE, "record: which program? hpcview record [options] -- PROGRAM ARGS");
+        return err_set(&s->err, ERR_USAGE, "record: usage: hpcview record [options] -- PROGRAM ARGS");
     char *dir = opt.out ? mem_strdup(opt.out) : driver_measurement_dir(argv[0]);
     struct record_request request = {.blocks = &opt.blocks};
     int status = record_program(s, &opt.record, dir, &request, argv, &wait_status, &s->err);
     if (status == 0)
         warn_unsampled(s, dir);
     if (status == 0 && !opt.out)
-        fprintf(stderr, "hpcview: the measurement is in %s\n", dir);
+        fprintf(stderr, "hpcview: measurement written to %s\n", dir);
     mem_free(dir);
     return status < 0 ? -1 : record_exit_status(wait_status);
 }
 
-static const struct option_table tables[] = {{rows, &opt}, {record_rows, &opt.record}, {0}};
+static const struct option_table tables[] = {
+    {rows, &opt, "Options"}, {record_rows, &opt.record, "What to measure"}, {0}};
 
 const struct command command_record = {
     .name = "record",

@@ -17,11 +17,15 @@ static struct settings {
 } opt = {.record = RECORD_DEFAULTS};
 
 static const struct option_row rows[] = {
-    {"again", 0, OPT_FLAG, offsetof(struct settings, again), NULL, "with CONFIG.xml: measure also what is there"},
+    {"again", 0, OPT_FLAG, offsetof(struct settings, again), NULL,
+     "with CONFIG.xml: also measure runs that are already measured"},
     {0},
 };
-static const struct option_table tables[] = {
-    {rows, &opt}, {build_rows, &opt.build}, {record_rows, &opt.record}, {override_rows, &opt.overrides}, {0}};
+static const struct option_table tables[] = {{rows, &opt, "Options"},
+                                             {build_rows, &opt.build, "What to write"},
+                                             {record_rows, &opt.record, "What to measure"},
+                                             {override_rows, &opt.overrides, "Metrics, sources and analysis"},
+                                             {0}};
 
 struct places { /* where the results go: the measurement lies beside the database, to be built again with other options
                  */
@@ -79,9 +83,10 @@ static int clear_measurements(const char *path, struct err *err)
     while (status == 0 && (entry = readdir(dir)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             !str_ends(entry->d_name, HPCPROF_SUFFIX))
-            status = err_set(err, ERR_SYSTEM,
-                             "%s: holds %s, which is no measurement; move it away, or give the database another name",
-                             path, entry->d_name);
+            status =
+                err_set(err, ERR_SYSTEM,
+                        "%s: contains %s, which is not a measurement; move it, or choose another name for the database",
+                        path, entry->d_name);
     closedir(dir);
     return status == 0 ? dir_remove_tree(path, err) : status;
 }
@@ -99,7 +104,7 @@ static int record_and_build(struct session *s, struct config *config, const stru
         record_program(s, &opt.record, p->measurements, &request, argv, &wait_status, &s->err) < 0)
         return -1;
     if (WIFSIGNALED(wait_status))
-        warnings_add(s->warnings, "%s was ended by signal %d", path_base(argv[0]), WTERMSIG(wait_status));
+        warnings_add(s->warnings, "%s was killed by signal %d", path_base(argv[0]), WTERMSIG(wait_status));
     if (build_database(s, &opt.build, config, p->database) < 0)
         return -1;
     return record_exit_status(wait_status);
@@ -137,15 +142,15 @@ static int run_configuration(struct session *s, int argc, char **argv)
 static int run(struct session *s, int argc, char **argv)
 {
     if (argc == 0)
-        return err_set(&s->err, ERR_USAGE, "run: which program? hpcview run [options] -- PROGRAM ARGS");
+        return err_set(&s->err, ERR_USAGE, "run: usage: hpcview run [options] -- PROGRAM ARGS");
     if (argc == 1 && driver_is_configuration(argv[0]))
         return run_configuration(s, argc, argv);
     if (driver_is_configuration(argv[0]) && access(argv[0], X_OK) != 0)
         return err_set(&s->err, ERR_USAGE,
-                       "run: %s is a configuration, which is no program and takes no '%s'; options stand before it",
-                       argv[0], argv[1]);
+                       "run: %s is a configuration, not a program, and takes no '%s'; put options before it", argv[0],
+                       argv[1]);
     if (opt.again)
-        return err_set(&s->err, ERR_USAGE, "run: --again is for runs that a configuration describes");
+        return err_set(&s->err, ERR_USAGE, "run: --again needs a configuration");
     struct places p = opt.build.out ? given_places(opt.build.out) : default_places(argv[0]);
     struct config *config = config_create();
     int status = record_and_build(s, config, &p, argv);

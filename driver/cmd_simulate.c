@@ -18,29 +18,28 @@ static struct settings {
 
 static const struct option_row rows[] = {
     {"output", 'o', OPT_STRING, offsetof(struct settings, out), "DIR",
-     "the measurement directory (default: NAME.measurements)"},
+     "measurement folder (default: NAME.measurements)"},
     {"machine", 'm', OPT_STRING, offsetof(struct settings, machine), "FILE|NAME",
      "the memory hierarchy (default: this machine's caches)"},
     {"show-machine", 0, OPT_FLAG, offsetof(struct settings, show), NULL,
-     "say what would be simulated, and run nothing"},
+     "describe the simulated machine, and run nothing"},
     {"function", 'f', OPT_LIST, offsetof(struct settings, functions), "NAME",
-     "references of this function alone (several: give it again)"},
+     "only references in this function; repeatable"},
     {"region", 0, OPT_STRING, offsetof(struct settings, region), "NAME[@N]",
-     "count only in this region of the program (hpcview.h); @N: the N-th time it is entered"},
-    {"delay", 0, OPT_STRING, offsetof(struct settings, delay), "N",
-     "begin after so many accesses (K, M, G: thousands, ...)"},
+     "count only in this region (hpcview.h); @N: the N-th time it is entered"},
+    {"delay", 0, OPT_STRING, offsetof(struct settings, delay), "N", "start after N accesses (K, M, G: thousands, ...)"},
     {"window", 0, OPT_STRING, offsetof(struct settings, window), "N",
-     "simulate so many accesses, then let the program run on"},
+     "simulate N accesses, then continue without simulation"},
     {"burst", 0, OPT_STRING, offsetof(struct settings, burst), "N/M[+W]",
-     "count N of every M accesses, after W (N) that only change the levels; results are estimates"},
+     "count N of every M accesses, after W (default: N) for warming up (estimates)"},
     {"sets", 0, OPT_STRING, offsetof(struct settings, sets), "1/N",
-     "simulate one block in N, a power of two; results are estimates"},
+     "simulate one cache line in N, a power of two (estimates)"},
     {"classify", 0, OPT_FLAG, offsetof(struct settings, classify), NULL,
-     "tell misses by conflict from those by capacity (slower)"},
-    {"qemu", 0, OPT_STRING, offsetof(struct settings, qemu), "PROGRAM", "this qemu-x86_64 or qemu-aarch64"},
+     "distinguish conflict from capacity misses (slower)"},
+    {"qemu", 0, OPT_STRING, offsetof(struct settings, qemu), "PROGRAM", "use this qemu-x86_64 or qemu-aarch64"},
     {0},
 };
-static const struct option_table tables[] = {{rows, &opt}, {0}};
+static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
 /* "250", "64K", "1.5M" */
 static const char *read_count(const char *text, uint64_t *to)
@@ -60,7 +59,7 @@ static int get_count(const char *name, const char *text, uint64_t *to, struct er
 {
     const char *end = text ? read_count(text, to) : "";
     if (!end || *end || (text && *to == 0))
-        return err_set(err, ERR_USAGE, "simulate: --%s wants a number of accesses (100M), not '%s'", name, text);
+        return err_set(err, ERR_USAGE, "simulate: --%s needs a number of accesses (100M), not '%s'", name, text);
     return 0;
 }
 
@@ -75,7 +74,7 @@ static int get_burst(struct mhsim_run_options *o, struct err *err)
     if (at && *at == '+')
         at = read_count(at + 1, &o->warm_up);
     if (!at || *at)
-        return err_set(err, ERR_USAGE, "simulate: --burst wants N/M or N/M+W, such as 1M/100M, not '%s'", text);
+        return err_set(err, ERR_USAGE, "simulate: --burst needs N/M or N/M+W, such as 1M/100M, not '%s'", text);
     if (o->burst == 0 || o->burst + o->warm_up > o->period)
         return err_set(err, ERR_USAGE,
                        "simulate: --burst %s: %llu counted and %llu for warming up do not fit into %llu accesses", text,
@@ -90,7 +89,7 @@ static int get_sets(struct mhsim_run_options *o, struct err *err)
     if (!opt.sets)
         return 0;
     if (!end || *end || n < 1 || n > 1024 || (n & (n - 1)))
-        return err_set(err, ERR_USAGE, "simulate: --sets wants 1/N with N a power of two up to 1024, not '%s'",
+        return err_set(err, ERR_USAGE, "simulate: --sets needs 1/N with N a power of two up to 1024, not '%s'",
                        opt.sets);
     o->simulator.sample_sets = (uint32_t)n;
     return 0;
@@ -101,7 +100,7 @@ static int get_machine(struct session *s, struct machine_memory *m)
     if (!opt.machine) {
         int known = machine_memory_here("/sys", m, &s->err);
         if (known == 0)
-            warnings_add(s->warnings, "the kernel does not describe this machine's caches; usual ones are simulated");
+            warnings_add(s->warnings, "the kernel does not describe this machine's caches; typical ones are simulated");
         return known < 0 ? -1 : 0;
     }
     char *dir = driver_machines_dir();
@@ -153,7 +152,7 @@ static int simulate(struct session *s, struct mhsim_run_options *o, char **argv)
     o->variables = list_variables;
     int status = mhsim_run(o, argv, &wait_status, s->warnings, &s->err);
     if (status == 0 && !opt.out)
-        fprintf(stderr, "hpcview: the measurement is in %s\n", dir);
+        fprintf(stderr, "hpcview: measurement written to %s\n", dir);
     mem_free(dir);
     mem_free(heap);
     mem_free(plugin);
@@ -169,13 +168,13 @@ static int run_with(struct session *s, struct mhsim_run_options o, int argc, cha
         get_sets(&o, &s->err) < 0)
         return -1;
     if (opt.burst && opt.window)
-        return err_set(&s->err, ERR_USAGE, "simulate: --burst and --window are two ways to do one thing; choose one");
+        return err_set(&s->err, ERR_USAGE, "simulate: --burst and --window exclude each other");
     if (opt.show) {
         show_machine(&machine);
         return 0;
     }
     if (argc == 0)
-        return err_set(&s->err, ERR_USAGE, "simulate: which program? hpcview simulate [options] -- PROGRAM ARGS");
+        return err_set(&s->err, ERR_USAGE, "simulate: usage: hpcview simulate [options] -- PROGRAM ARGS");
     return simulate(s, &o, argv);
 }
 

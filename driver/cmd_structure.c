@@ -16,18 +16,19 @@ static struct settings {
 } opt;
 
 static const struct option_row rows[] = {
-    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "where the result goes (standard output)"},
-    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT", "xml, hpcstruct or outline (xml)"},
+    {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "write to FILE (default: standard output)"},
+    {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT",
+     "xml, hpcstruct or outline (default: xml)"},
     {"function", 0, OPT_STRING, offsetof(struct settings, function), "GLOB", "only procedures whose name matches"},
     {"source", 0, OPT_STRING, offsetof(struct settings, source), "GLOB", "only procedures from matching source files"},
-    {"jobs", 'j', OPT_COUNT, offsetof(struct settings, threads), "N", "number of threads (all processors)"},
-    {"debug-dir", 0, OPT_LIST, offsetof(struct settings, debug_dirs), "DIR", "look for separate debug files here too"},
-    {"no-cache", 0, OPT_FLAG, offsetof(struct settings, no_cache), NULL,
-     "neither use nor keep results of earlier runs"},
-    {"stats", 0, OPT_FLAG, offsetof(struct settings, stats), NULL, "print counts of what was found on standard error"},
+    {"jobs", 'j', OPT_COUNT, offsetof(struct settings, threads), "N", "number of threads (default: all processors)"},
+    {"debug-dir", 0, OPT_LIST, offsetof(struct settings, debug_dirs), "DIR",
+     "search for separate debug files here too"},
+    {"no-cache", 0, OPT_FLAG, offsetof(struct settings, no_cache), NULL, "neither read nor write cached results"},
+    {"stats", 0, OPT_FLAG, offsetof(struct settings, stats), NULL, "print statistics on standard error"},
     {0},
 };
-static const struct option_table tables[] = {{rows, &opt}, {0}};
+static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
 static int parse_format(enum scope_format *format, struct err *err)
 {
@@ -154,7 +155,7 @@ static int structure_of_binary(struct session *s, const char *path, struct scope
         struct err kept;
         status = bloop_scopes_all(binary, tree, s->warnings, &s->err);
         if (status == 0 && entry && warnings_count(s->warnings) == 0 && bloop_cache_put(entry, *tree, &kept) < 0)
-            warnings_add(s->warnings, "the result is not kept for the next run: %s", kept.msg);
+            warnings_add(s->warnings, "the result is not cached: %s", kept.msg);
         struct bloop_stats stats = bloop_stats(binary);
         if (status == 0 && opt.stats)
             print_stats(&stats);
@@ -179,8 +180,8 @@ static void warn_of_missing_lines(struct session *s, const char *path, const str
             return;
     }
     if (procedures)
-        warnings_add(s->warnings, "%s has no line table: procedures and loops are shown without source files and lines",
-                     path);
+        warnings_add(s->warnings,
+                     "no debug information in %s: procedures and loops are shown without source files and lines", path);
 }
 
 static int write_tree(struct scope_tree *tree, enum scope_format format, struct err *err)
@@ -196,8 +197,8 @@ static int structure(struct session *s, int argc, char **argv, enum scope_format
 {
     struct scope_tree *tree = NULL;
     if (argc != 1)
-        return err_set(&s->err, ERR_USAGE,
-                       "structure: one binary is wanted, not %d; 'hpcview structure --help' shows how", argc);
+        return err_set(&s->err, ERR_USAGE, "structure: expected one binary, not %d; usage: hpcview structure BINARY",
+                       argc);
     int status = is_xml(argv[0]) ? scope_tree_read(argv[0], &tree, s->warnings, &s->err)
                                  : structure_of_binary(s, argv[0], &tree);
     if (status == 0)
@@ -224,7 +225,7 @@ static int run(struct session *s, int argc, char **argv)
 const struct command command_structure = {
     .name = "structure",
     .synopsis = "[options] BINARY | STRUCTURE.xml",
-    .summary = "write the loop structure of a binary",
+    .summary = "print the loops of a binary",
     .options = tables,
     .run = run,
 };

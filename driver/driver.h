@@ -37,10 +37,11 @@ struct option_row {
     const char *help;
 };
 
-/* Rows, and the structure that holds their values. */
+/* Rows, the structure that holds their values, and the heading that --help prints above them. */
 struct option_table {
     const struct option_row *rows; /* NULL ends the tables */
     void *values;
+    const char *title;
 };
 
 struct quality_tools;

@@ -22,7 +22,7 @@ enum { EXIT_FAILED = 1, EXIT_WRONG_USAGE = 2 };
 
 static void out_of_memory(size_t wanted)
 {
-    fprintf(stderr, "hpcview: out of memory: %zu more bytes cannot be had\n", wanted);
+    fprintf(stderr, "hpcview: out of memory: %zu bytes requested\n", wanted);
     outputs_abandon();
     _exit(EXIT_FAILED);
 }
@@ -47,11 +47,11 @@ static void end_without_remains(void)
 
 static void print_usage(FILE *to)
 {
-    fprintf(to, "Usage: hpcview COMMAND [options] ...\n\nShows where a program loses its time, by file, procedure, "
+    fprintf(to, "Usage: hpcview COMMAND [options] ...\n\nShow where a program spends its time, by file, procedure, "
                 "loop and line.\n\nCommands:\n");
     for (const struct command *const *cmd = commands; *cmd; cmd++)
         fprintf(to, "  %-10s %s\n", (*cmd)->name, (*cmd)->summary);
-    fprintf(to, "\n'hpcview COMMAND --help' shows a command's options. To begin:\n  hpcview run -- ./program\n");
+    fprintf(to, "\n'hpcview COMMAND --help' lists a command's options. To start:\n  hpcview run -- ./program\n");
 }
 
 static const struct command *find_command(const char *name)

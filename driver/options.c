@@ -62,14 +62,14 @@ static int store(const struct command *cmd, const struct option_row *row, void *
     case OPT_COUNT: {
         unsigned long n = strtoul(value, &end, 10);
         if (*value < '0' || *value > '9' || *end || n > 1000000000)
-            return err_set(err, ERR_USAGE, "%s: --%s wants a whole number, not '%s'", cmd->name, row->name, value);
+            return err_set(err, ERR_USAGE, "%s: --%s needs an integer, not '%s'", cmd->name, row->name, value);
         *(unsigned *)where = (unsigned)n;
         return 0;
     }
     case OPT_SECONDS: {
         double seconds = strtod(value, &end);
         if (!*value || *end || !(seconds >= 0 && seconds < 1e9))
-            return err_set(err, ERR_USAGE, "%s: --%s wants a number of seconds, not '%s'", cmd->name, row->name, value);
+            return err_set(err, ERR_USAGE, "%s: --%s needs a number of seconds, not '%s'", cmd->name, row->name, value);
         *(double *)where = seconds;
         return 0;
     }
@@ -84,7 +84,7 @@ static int store_value(const struct command *cmd, const struct option_row *row, 
     if (!value) {
         value = argv[1];
         if (!value)
-            return err_set(err, ERR_USAGE, "%s: %s wants %s after it", cmd->name, argv[0], row->arg);
+            return err_set(err, ERR_USAGE, "%s: %s needs an argument: %s", cmd->name, argv[0], row->arg);
         *used = 2;
     }
     return store(cmd, row, where, value, err);
@@ -154,13 +154,14 @@ int options_parse(const struct command *cmd, int *argc, char **argv, bool *help,
 void options_help(const struct command *cmd)
 {
     printf("Usage: hpcview %s %s\n\n%s.\n", cmd->name, cmd->synopsis, cmd->summary);
-    printf("\nOptions:\n");
-    for (const struct option_table *table = cmd->options; table && table->rows; table++)
+    for (const struct option_table *table = cmd->options; table && table->rows; table++) {
+        printf("\n%s:\n", table->title);
         for (const struct option_row *row = table->rows; row->name; row++) {
             char left[80];
             snprintf(left, sizeof left, "  %c%c%s --%s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
                      row->letter ? "," : " ", row->name, row->arg ? " " : "", row->arg ? row->arg : "");
             printf("%-30s %s\n", left, row->help);
         }
-    printf("%-30s %s\n", "  -h, --help", "this text");
+    }
+    printf("%-30s %s\n", "  -h, --help", "show this help");
 }

@@ -10,26 +10,27 @@
 
 const struct option_row override_rows[] = {
     {"metric", 'm', OPT_LIST, offsetof(struct overrides, metrics), "'NAME = FORMULA'",
-     "add a computed metric, 'STALL = CYCLES - ICYCLES' say"},
+     "add a computed metric, e.g. 'STALL = CYCLES - ICYCLES'"},
     {"metrics", 0, OPT_LIST, offsetof(struct overrides, blocks), "BLOCK",
-     "show the metrics of this block that the events allow: cpi, cache, ..."},
+     "add the metrics of this block (cpi, cache, ...) that the events allow"},
     {"statistics", 0, OPT_LIST, offsetof(struct overrides, statistics), "OVER",
      "mean, spread and imbalance of every event over threads, ranks or repetitions"},
     {"structure", 'S', OPT_LIST, offsetof(struct overrides, structures), "FILE",
-     "take structure from this file instead of the binary"},
+     "read the loops from this file instead of the binary"},
     {"source", 'I', OPT_LIST, offsetof(struct overrides, sources), "DIR",
-     "look for sources here; DIR/* with its subfolders"},
+     "search for source files here; DIR/* includes subfolders"},
     {"replace", 0, OPT_LIST, offsetof(struct overrides, replaces), "IN=OUT",
-     "in paths of binaries and sources, put OUT where IN begins them"},
-    {"debug-dir", 0, OPT_LIST, offsetof(struct overrides, debug_dirs), "DIR", "look for separate debug files here too"},
-    {"title", 0, OPT_STRING, offsetof(struct overrides, title), "TEXT", "what the result is called"},
+     "in paths of binaries and sources, replace the leading IN by OUT"},
+    {"debug-dir", 0, OPT_LIST, offsetof(struct overrides, debug_dirs), "DIR",
+     "search for separate debug files here too"},
+    {"title", 0, OPT_STRING, offsetof(struct overrides, title), "TEXT", "title of the result"},
     {"machine", 0, OPT_STRING, offsetof(struct overrides, machine), "FILE|NAME",
-     "the core that loops are judged by (default: this machine's)"},
+     "CPU model used for loop bounds (default: this machine's)"},
     {"no-quality", 0, OPT_FLAG, offsetof(struct overrides, no_quality), NULL,
-     "do not look at the machine code of sampled loops"},
+     "do not analyse the machine code of sampled loops"},
     {"llvm-mca", 0, OPT_FLAG, offsetof(struct overrides, llvm), NULL,
-     "what llvm-mca, where it is installed, says of sampled loops"},
-    {"jobs", 'j', OPT_COUNT, offsetof(struct overrides, threads), "N", "number of threads (all processors)"},
+     "add llvm-mca's estimates of sampled loops, if installed"},
+    {"jobs", 'j', OPT_COUNT, offsetof(struct overrides, threads), "N", "number of threads (default: all processors)"},
     {0},
 };
 
@@ -51,9 +52,10 @@ bool driver_is_configuration(const char *path)
 static int add_operands(struct session *s, const char *command, int argc, char **argv, struct config **config)
 {
     if (argc == 0)
-        return err_set(&s->err, ERR_USAGE,
-                       "%s: a configuration or measurements are wanted; 'hpcview %s --help' shows how", command,
-                       command);
+        return err_set(
+            &s->err, ERR_USAGE,
+            "%s: no input: give a measurement folder, a database or a configuration file ('hpcview %s --help')",
+            command, command);
     if (argc == 1 && driver_is_configuration(argv[0])) {
         int status = config_read(argv[0], config, s->warnings, &s->err);
         bool here = status == 0 && strcmp(command, "run") != 0 && config_is_sound(*config);
@@ -62,8 +64,9 @@ static int add_operands(struct session *s, const char *command, int argc, char *
     *config = config_create();
     for (int i = 0; i < argc; i++) {
         if (driver_is_configuration(argv[i]))
-            return err_set(&s->err, ERR_USAGE, "%s: %s is a configuration; it stands alone, its runs are given in it",
-                           command, argv[i]);
+            return err_set(&s->err, ERR_USAGE,
+                           "%s: %s is a configuration and must be the only operand; it names its runs", command,
+                           argv[i]);
         config_add_measurement(*config, argv[i]);
     }
     return 0;
@@ -73,7 +76,7 @@ static int add_replace(struct config *config, const char *command, const char *g
 {
     const char *equals = strchr(given, '=');
     if (!equals)
-        return err_set(err, ERR_USAGE, "%s: --replace wants IN=OUT, not '%s'", command, given);
+        return err_set(err, ERR_USAGE, "%s: --replace needs IN=OUT, not '%s'", command, given);
     char *in = mem_strndup(given, (size_t)(equals - given));
     config_add_replace(config, in, equals + 1);
     mem_free(in);

@@ -318,7 +318,7 @@ static void say_now(FILE *out, const struct made *m)
     for (unsigned i = 0; i < n; i++)
         say_stuck(out, m, all[i].barrier, all[i].process);
     if (n == 0 && is_running(m))
-        fprintf(out, "nobody waits at a barrier\n");
+        fprintf(out, "no thread waits at a barrier\n");
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------------------- */
@@ -396,7 +396,7 @@ static void check_without(bool ended, bool fails)
     struct session s = {.warnings = warnings_create()};
     int status;
     char *path = write_measurement(&m, false),
-         *said = mem_printf("%s: no barriers were measured; hpcview record --phases does", path);
+         *said = mem_printf("%s: no barriers were measured; record with --phases", path);
     char *got = phases(&s, 1, (char *[]){path, NULL}, &status);
     CHECK_INT(status, fails ? -1 : 0);
     CHECK_STR(fails ? s.err.msg : said, said);
@@ -421,7 +421,7 @@ static void test_words(void)
         char *got = phases(&s, argc, (char *[]){a, b, NULL}, &status);
         CHECK_INT(status, -1);
         CHECK_STR(got, "");
-        CHECK_STR(s.err.msg, "phases: one measurement is wanted; 'hpcview phases --help' shows how");
+        CHECK_STR(s.err.msg, "phases: usage: hpcview phases MEASUREMENT");
         mem_free(got);
     }
     warnings_free(s.warnings);

@@ -272,7 +272,7 @@ static int stand_in(const char *dir, bool aarch64, struct machine_core **core, s
     if (machine_core_read(aarch64 ? "neoverse-n1" : "skylake-server", dir, core, err) < 0)
         return -1;
     snprintf((*core)->assumed, sizeof(*core)->assumed,
-             "%s, because this machine has another kind of processor than the code is for; --machine chooses another",
+             "%s, because this machine has another architecture than the code; --machine selects another",
              (*core)->core);
     return 0;
 }

@@ -87,12 +87,10 @@ static const struct {
     {ARM("0x41", "0xd4f") ARM("0x41", "0xd4f"), "Arm Neoverse V2" BY_MODEL "(16)", true},
     /* code for the other kind of processor */
     {ARM("0x41", "0xd0c"),
-     "Intel Skylake-X, because this machine has another kind of processor than the code is for; --machine chooses "
-     "another (64)",
+     "Intel Skylake-X, because this machine has another architecture than the code; --machine selects another (64)",
      false},
     {X86("AuthenticAMD", "26", "2", AVX512),
-     "Arm Neoverse N1, because this machine has another kind of processor than the code is for; --machine chooses "
-     "another (16)",
+     "Arm Neoverse N1, because this machine has another architecture than the code; --machine selects another (16)",
      true},
 #define REFUSED(processor)                                                                                             \
     "no machine file describes this machine's processor, " processor "; --machine names a core to count with"
@@ -163,7 +161,7 @@ static void check_rules(void)
                REFUSED("of an unknown maker, family 6, model 1 (Named so)"));
     CHECK_INT(machine_core_here(dir, "/nowhere", false, &core, &err), -1);
     CHECK(core == NULL);
-    CHECK_STR(err.msg, "/nowhere: looking for this machine's processor: No such file or directory");
+    CHECK_STR(err.msg, "/nowhere: reading this machine's processor: No such file or directory");
     for (const char *name = "abcde"; *name; name++) {
         char *path = mem_printf("%s/%c.xml", dir, *name);
         unlink(path);

@@ -55,14 +55,14 @@ static void warn(struct phases_barrier_log *log, char what, const char *where, c
         return;
     fprintf(log->out, "hpcview: warning: %s: ", where);
     if (what == 'E')
-        fprintf(log->out, "episode %s had a barrier time of %.0f ms; %s came last\n", fields[6], ms(fields[9]),
+        fprintf(log->out, "episode %s had a barrier time of %.0f ms; %s was last\n", fields[6], ms(fields[9]),
                 fields[10]);
     else if (what == 'P')
         fprintf(log->out, "%s waited for %.0f ms\n", fields[10], ms(fields[9]));
     else
-        fprintf(log->out, "%s has waited for %.0f ms, and waits on\n", fields[10], ms(fields[9]));
+        fprintf(log->out, "%s has been waiting for %.0f ms\n", fields[10], ms(fields[9]));
     if (n == WARNINGS_OF_ONE_PLACE)
-        fprintf(log->out, "hpcview: warning: %s: of further ones there is no word\n", where);
+        fprintf(log->out, "hpcview: warning: %s: no more warnings for this place\n", where);
 }
 
 /* Of an episode by its threads, or of one rank's passage: ranks do not know of each other while they run. */

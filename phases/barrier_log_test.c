@@ -127,12 +127,12 @@ static void test_no_line(void)
 static void test_warnings(void)
 {
     static const char first[] =
-        "hpcview: warning: prog+0x%x (k): episode 7 had a barrier time of 1500 ms; thread 3 came last\n";
+        "hpcview: warning: prog+0x%x (k): episode 7 had a barrier time of 1500 ms; thread 3 was last\n";
     for (unsigned at = 0x9000; at < 0x9003; at++)
         for (unsigned n = 1; n <= 12; n++) {
             char *sent = mem_printf("E|1|k||/nowhere/prog|%u|7|4|100|1500000000|thread 3", at), *got = tell(NULL, sent),
                  *said = mem_printf(first, at),
-                 *last = mem_printf("%shpcview: warning: prog+0x%x (k): of further ones there is no word\n", said, at);
+                 *last = mem_printf("%shpcview: warning: prog+0x%x (k): no more warnings for this place\n", said, at);
             CHECK_STR(got, n < 10 ? said : n == 10 ? last : "");
             free(got);
             mem_free(sent);
@@ -142,7 +142,7 @@ static void test_warnings(void)
     check(NULL, "P|1|MPI_Wait||/nowhere/prog|1|7|4|100|2000000|rank 1",
           "hpcview: warning: prog+0x1 (MPI_Wait): rank 1 waited for 2 ms\n");
     check(NULL, "W|1|MPI_Wait||/nowhere/prog|2|7|4|100|2000000|rank 1",
-          "hpcview: warning: prog+0x2 (MPI_Wait): rank 1 has waited for 2 ms, and waits on\n");
+          "hpcview: warning: prog+0x2 (MPI_Wait): rank 1 has been waiting for 2 ms\n");
 }
 
 /* Each procedure of this program, asked twice and in any order, against what its structure says. */

@@ -357,7 +357,7 @@ static void test_pipes(void)
     while_waiting = nobody_comes;
     fail(NULL, 0, 0, 0);
     CHECK_INT(filemap_open(&map, pipe_path, &e), -1);
-    check_says(&e, pipe_path, "is a pipe into which nothing writes; waited for 10 seconds", 0);
+    check_says(&e, pipe_path, "a pipe without a writer; gave up after 10 seconds", 0);
     CHECK_STR(noted.bytes, "10000 ");
     while_waiting = NULL;
 }
@@ -786,15 +786,15 @@ static void test_failing_child(void)
         const char *what;
         enum err_kind kind;
     } cases[] = {
-        {"socketpair", 0, EMFILE, "starting it", ERR_SYSTEM},
-        {"socketpair", 1, EMFILE, "starting it", ERR_SYSTEM},
-        {"socketpair", 2, ENFILE, "starting it", ERR_SYSTEM},
-        {"fcntl", 0, EINVAL, "starting it", ERR_SYSTEM},
-        {"fcntl", 2, EINVAL, "starting it", ERR_SYSTEM},
-        {"actions_init", 0, ENOMEM, "starting it", ERR_SYSTEM},
-        {"adddup2", 0, EBADF, "starting it", ERR_SYSTEM},
-        {"adddup2", 2, EBADF, "starting it", ERR_SYSTEM},
-        {"posix_spawn", 0, ENOEXEC, "starting it", ERR_SYSTEM},
+        {"socketpair", 0, EMFILE, "cannot be started", ERR_SYSTEM},
+        {"socketpair", 1, EMFILE, "cannot be started", ERR_SYSTEM},
+        {"socketpair", 2, ENFILE, "cannot be started", ERR_SYSTEM},
+        {"fcntl", 0, EINVAL, "cannot be started", ERR_SYSTEM},
+        {"fcntl", 2, EINVAL, "cannot be started", ERR_SYSTEM},
+        {"actions_init", 0, ENOMEM, "cannot be started", ERR_SYSTEM},
+        {"adddup2", 0, EBADF, "cannot be started", ERR_SYSTEM},
+        {"adddup2", 2, EBADF, "cannot be started", ERR_SYSTEM},
+        {"posix_spawn", 0, ENOEXEC, "cannot be started", ERR_SYSTEM},
         {"poll", 0, ENOMEM, NULL, ERR_LIMIT},
         {"poll", 1, ENOMEM, NULL, ERR_LIMIT},
         {"waitpid", 0, ECHILD, NULL, ERR_LIMIT},

@@ -335,11 +335,11 @@ static void test_folders(void)
     CHECK_INT(unlink(in_folder("database/index")), 0);
     put_file(in_folder("database/mine"), "", 0);
     CHECK_INT(outdir_create(site, "index", &d, &e), -1);
-    CHECK(strstr(e.msg, "holds other things (no index in it); name a new folder") != NULL);
+    CHECK(strstr(e.msg, "contains other files (and no index); choose a new folder") != NULL);
     CHECK(d == NULL);
     e = (struct err){0};
     CHECK_INT(outdir_create(in_folder("database/mine"), "index", &d, &e), -1);
-    CHECK(strstr(e.msg, "exists and is not a folder; name another place") != NULL);
+    CHECK(strstr(e.msg, "exists and is not a folder; choose another name") != NULL);
     CHECK_INT(outdir_create(in_folder("a/b/c"), "index", &d, &e), 0);
     CHECK_INT(outdir_commit(d, &e), 0);
     CHECK(is_there(in_folder("a/b/c")));

@@ -11,11 +11,11 @@ static const struct {
 } wrong[] = {
     {"", "1: the text ends where a value is expected"},
     {"[1,", "1: the text ends where a value is expected"},
-    {"[1 2]", "1: ',' or ']' is wanted"},
+    {"[1 2]", "1: expected ',' or ']'"},
     {"[1,]", "1: not a JSON value"},
     {"{\"a\" 1}", "1: expected \"name\": value in an object"},
     {"{1: 2}", "1: expected \"name\": value in an object"},
-    {"{\"a\": 1 \"b\": 2}", "1: ',' or '}' is wanted"},
+    {"{\"a\": 1 \"b\": 2}", "1: expected ',' or '}'"},
     {"[\n\"abc", "2: unterminated string"},
     {"\"a\\x\"", "1: a string contains a control character or an invalid escape"},
     {"\"a\nb\"", "1: a string contains a control character or an invalid escape"},

@@ -274,7 +274,7 @@ static void test_files(void)
     filemap_release(&map);
     struct outdir *d;
     CHECK_INT(outdir_create(dir, "index.html", &d, &e), -1);
-    CHECK(strstr(e.msg, "holds other things") != NULL);
+    CHECK(strstr(e.msg, "contains other files") != NULL);
     char *empty = path_join(dir, "empty");
     mkdir(empty, 0700);
     CHECK_NAMED(outdir_create(empty, "index.html", &d, &e) == 0 && outdir_commit(d, &e) == 0,
@@ -380,13 +380,13 @@ static void test_child(void)
                 "one that does not end is ended");
     CHECK_NAMED(run_shell("exec >&- 2>&-; exec sleep 600", &in, 0.1, &out, &err) < 0 && err.kind == ERR_LIMIT,
                 "so is one that has closed its outputs");
-    CHECK_NAMED(run_shell("kill -9 $$", &in, 60, &out, &err) < 0 && strstr(err.msg, "ended by signal 9"),
+    CHECK_NAMED(run_shell("kill -9 $$", &in, 60, &out, &err) < 0 && strstr(err.msg, "killed by signal 9"),
                 "one that was killed");
     const char *const nothing[] = {"/nonexistent/program", NULL};
     struct buf messages = {0};
     if (spawn_tells(nothing))
         CHECK_NAMED(child_run(nothing, &in, 60, &out, &messages, &err) < 0 &&
-                        strstr(err.msg, "/nonexistent/program: starting it: "),
+                        strstr(err.msg, "/nonexistent/program: cannot be started: "),
                     "one that is not there");
     else
         SKIP("one that is not there", "posix_spawn does not tell (qemu-user)");

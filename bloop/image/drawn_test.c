@@ -98,15 +98,15 @@ static void test_refused(void)
         check_refused(strange[i].bytes, strange[i].size, strange[i].says);
     Elf64_Ehdr h = usual_header(ET_EXEC);
     for (size_t size = 4; size < sizeof h; size++) {
-        char *says = mem_printf("an ELF file cut short: %zu bytes, its header alone has 64", size);
+        char *says = mem_printf("truncated ELF file: %zu bytes, its header alone has 64", size);
         check_refused(&h, size, says);
         mem_free(says);
     }
     check_refused(&h, sizeof h,
-                  "neither sections nor loaded segments of it lie in the file; it is cut short or damaged");
+                  "neither sections nor loaded segments lie within the file; it is truncated or damaged");
     h.e_type = ET_REL;
     check_refused(&h, sizeof h,
-                  "neither sections nor loaded segments of it lie in the file; it is cut short or damaged");
+                  "neither sections nor loaded segments lie within the file; it is truncated or damaged");
     h.e_type = ET_CORE;
     check_refused(&h, sizeof h, "a core dump, not a program or library");
     h.e_type = ET_NONE;
@@ -126,7 +126,7 @@ static void test_refused(void)
     h.e_ident[EI_CLASS] = 3;
     check_refused(&h, sizeof h, "ELF class 3 is neither 32-bit nor 64-bit");
     h.e_ident[EI_CLASS] = ELFCLASS32;
-    check_refused(&h, 5, "an ELF file cut short: 5 bytes, its header alone has 64");
+    check_refused(&h, 5, "truncated ELF file: 5 bytes, its header alone has 64");
     check_refused(&h, 6, "a 32-bit ELF file; hpcview reads 64-bit ones");
     check_refused(&h, sizeof h, "a 32-bit ELF file; hpcview reads 64-bit ones");
 }

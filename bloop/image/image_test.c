@@ -24,7 +24,7 @@ static void test_refusals(void)
         {"machine", ELFCLASS64, ELFDATA2LSB, ET_EXEC, EM_RISCV, 64, "RISC-V"},
         {"core", ELFCLASS64, ELFDATA2LSB, ET_CORE, EM_X86_64, 64, "core dump"},
         {"type", ELFCLASS64, ELFDATA2LSB, 77, EM_X86_64, 64, "type 77"},
-        {"short", ELFCLASS64, ELFDATA2LSB, ET_EXEC, EM_X86_64, 40, "cut short: 40 bytes"},
+        {"short", ELFCLASS64, ELFDATA2LSB, ET_EXEC, EM_X86_64, 40, "truncated ELF file: 40 bytes"},
         {"hollow", ELFCLASS64, ELFDATA2LSB, ET_EXEC, EM_X86_64, 64, "neither sections nor loaded segments"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

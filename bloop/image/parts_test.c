@@ -232,7 +232,7 @@ static void test_packed(enum packing how)
                 for (int more = -1; more <= 1; more += 2) {
                     buf_release(&b);
                     b = pack(how, bytes, n, n + (uint64_t)more);
-                    mem_free(unpack(how, &b, &size, "cannot be decompressed: it is damaged; it is left out"));
+                    mem_free(unpack(how, &b, &size, "cannot be decompressed: it is damaged; it is ignored"));
                 }
             }
             buf_release(&b);
@@ -253,7 +253,7 @@ static void test_headers(void)
     b = pack(ZLIB, zeros, sizeof zeros, 1040 * packed + 1040);
     mem_free(unpack(ZLIB, &b, &size, "its compression header is damaged (it claims"));
     b.bytes[0] = 9;
-    mem_free(unpack(ZLIB, &b, &size, "is compressed in an unknown way (9); it is left out"));
+    mem_free(unpack(ZLIB, &b, &size, "is compressed in an unknown way (9); it is ignored"));
     b.len = sizeof(Elf64_Chdr) - 1;
     mem_free(unpack(ZLIB, &b, &size, "its compression header is damaged"));
     b.len = 0;

@@ -137,20 +137,20 @@ static int fill_places(struct database *d, const struct block *b, size_t n, size
     struct columns_reader r = {b, 0, n};
     struct place_columns columns;
     if (!find_widths(d, version, columns.widths))
-        return damaged(d, "its head does not say how its places are stored");
+        return damaged(d, "its head does not describe how its places are stored");
     for (size_t k = 0; k < PLACE_COLUMNS; k++)
         if (!(columns.at[k] = database_column(&r, columns.widths[k])))
-            return damaged(d, "its places are cut short");
+            return damaged(d, "its places are truncated");
     str_id *strings = database_strings(d, &r, string_count);
     if (!strings)
-        return damaged(d, "its names are cut short");
+        return damaged(d, "its names are truncated");
     d->e->places = mem_calloc(n, sizeof *d->e->places);
     d->e->place_count = n;
     int status = 0;
     for (size_t i = 0; i < n && status == 0; i++) {
         d->e->places[i] = make_place(&columns, n, i, strings, string_count);
         if (!place_fits(d, &d->e->places[i], i))
-            status = damaged(d, "its places name parents or files that are not there");
+            status = damaged(d, "its places refer to missing parents or files");
     }
     mem_free(strings);
     return status;
@@ -162,8 +162,8 @@ static int read_places(struct database *d, unsigned version)
     uint64_t n = json_count(d->head, json_get(d->head, 0, "places"));
     uint64_t strings = json_count(d->head, json_get(d->head, 0, "strings"));
     if (!database_block(d, "places", &b))
-        return damaged(d, "its places are missing or damaged, and without them nothing can be shown");
-    int status = n == 0 || n > b.len ? damaged(d, "its places are not as many as its head says")
+        return damaged(d, "its places are missing or damaged; nothing can be shown without them");
+    int status = n == 0 || n > b.len ? damaged(d, "the number of its places differs from its head")
                                      : fill_places(d, &b, n, strings, version);
     mem_free(b.bytes);
     if (status == 0)
@@ -435,7 +435,7 @@ static int read_head(struct database *d)
 {
     const uint8_t *begin = d->page.len ? memmem(d->page.bytes, d->page.len, head_tag, strlen(head_tag)) : NULL;
     if (!begin)
-        return damaged(d, "is no page of hpcview's");
+        return damaged(d, "is not an hpcview page");
     begin += strlen(head_tag);
     size_t left = d->page.len - (size_t)(begin - d->page.bytes);
     const uint8_t *end = memmem(begin, left, "</script", 8);

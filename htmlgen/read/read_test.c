@@ -465,9 +465,9 @@ static void test_long_lists(void)
         {"[0,0,53,1000]", "[0,0,53,1000,7,8]", "the same"},
         {"[0,0,53,1000]", "[0,0,53]", "'9000 nan 3000 na'"},
         {"[\"heat.f\",\"missing\"]", "[\"heat.f\",\"missing\",1,2]", "the same"},
-        {"\"planes\":[1,", "\"planes\":[1,1,", "its names are cut short"},
+        {"\"planes\":[1,", "\"planes\":[1,1,", "its names are truncated"},
         {",0,0,0,0,0],\"source", ",0,0,0,0,0,0,0],\"source", "the same"},
-        {",0,0,0,0,0],\"source", ",0,0,0,0],\"source", "its head does not say how its places are stored"},
+        {",0,0,0,0,0],\"source", ",0,0,0,0],\"source", "its head does not describe how its places are stored"},
         {"\"tables\":[]", columns.bytes, "the table 'T' is missing or damaged; the same"},
         {"\"tables\":[]", tables.bytes, "the table 'T256' is missing or damaged; the same"},
     };

@@ -105,7 +105,7 @@ static void renumber_tables(struct matcher *m, const uint32_t *files, size_t fil
     };
     struct err err = {0};
     if (table_list_merge(&tables, c->strings, &c->tables, mappings, ARRAY_SIZE(mappings), &err) < 0)
-        warnings_add(m->warnings, "a part of the tables beside the places is left out: %s", err.msg);
+        warnings_add(m->warnings, "some tables are omitted: %s", err.msg);
     table_list_release(&c->tables);
     c->tables = tables;
 }
@@ -160,8 +160,7 @@ void align_warn_programs(const struct correlation *c, struct warnings *warnings)
         return;
     const char *x = correlate_module_name(c, a), *y = correlate_module_name(c, b);
     warnings_add(warnings,
-                 "%s and %s are compared as different programs: nothing in their names is the same; "
-                 "<module name=\"%s\" role=\"%s\"/> in a configuration says that they are one",
+                 "%s and %s have different names and are compared as different programs; to match them, add <module name=\"%s\" role=\"%s\"/> to a configuration",
                  x, y, y, x);
 }
 
@@ -183,8 +182,7 @@ void align_runs(struct correlation *c, struct warnings *warnings)
     put_all(&m);
     if (m.moved_file != SOURCE_NONE)
         warnings_add(warnings,
-                     "%s has changed between the runs, and only its latest text is here: older lines are compared by "
-                     "where their procedures begin",
+                     "%s changed between the runs, and only its latest text is available: older lines are compared by the start of their procedure",
                      path_base(align_path(&m, m.moved_file)));
     size_t files = c->files.count;
     take_over(&m);

@@ -21,8 +21,8 @@ static const struct table_column function_columns[] = {
     [FIRST] = {.name = "first", .title = "first line", .type = TABLE_COUNT, .merge = TABLE_LAST},
     [LAST] = {.name = "last", .title = "last line", .type = TABLE_COUNT, .merge = TABLE_LAST},
 };
-static const struct table_decl functions = {"functions", "Functions", "The functions that hold what was sampled",
-                                            function_columns, ARRAY_SIZE(function_columns)};
+static const struct table_decl functions = {"functions", "Functions", "Sampled functions", function_columns,
+                                            ARRAY_SIZE(function_columns)};
 
 /* ---- kept ------------------------------------------------------------------------------------------ */
 

@@ -159,8 +159,7 @@ static void add_counts(struct ideal *w)
 {
     struct hpcprof *p = w->p;
     const struct hpcprof_event event = {.name = strtab_add(p->strings, EVENT_IDEAL),
-                                        .description =
-                                            strtab_add(p->strings, "executions x the cycles they take at best"),
+                                        .description = strtab_add(p->strings, "executions x minimum cycles"),
                                         .unit = strtab_add(p->strings, "cycles")};
     struct VEC(struct hpcprof_count) counts = {0}; /* adding may put all rows in another order */
     w->event = hpcprof_add_event(p, &event);

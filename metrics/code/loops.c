@@ -20,7 +20,7 @@ const struct machine_core *loop_machine(struct loop_machines *m, bool aarch64, s
     int status = m->named ? machine_core_read(m->named, m->folder, machine, &err)
                           : machine_core_here(m->folder, "/proc/cpuinfo", aarch64, machine, &err);
     if (status < 0) {
-        warnings_add(warnings, "%s; loops are not judged by their machine code", err.msg);
+        warnings_add(warnings, "%s; the machine code of loops is not analysed", err.msg);
         m->failed[aarch64] = true;
     }
     return *machine;

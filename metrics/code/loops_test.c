@@ -103,7 +103,7 @@ static void test_machines(void)
     for (int i = 0; i < 3; i++)
         CHECK(!loop_machine(&lacks, true, w));
     CHECK_INT(warnings_count(w), 1);
-    CHECK_STR(warnings_get(w, 0), "no core; loops are not judged by their machine code");
+    CHECK_STR(warnings_get(w, 0), "no core; the machine code of loops is not analysed");
     fails = false;
     CHECK(loop_machine(&lacks, false, w) != NULL);
     loop_machines_release(&here);

@@ -189,7 +189,7 @@ static void from_binary(struct structures *s, struct module *m, const char *path
     const char *own_id = bloop_build_id(binary);
     if (*build_id && *own_id && strcmp(build_id, own_id) != 0) {
         if (path[0] == '[')
-            m->why = mem_strdup("was measured under another kernel");
+            m->why = mem_strdup("was measured with another kernel");
         else
             m->why = mem_printf("was rebuilt since it was measured (build id %.12s... here, %.12s... measured)", own_id,
                                 build_id);

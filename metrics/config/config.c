@@ -64,11 +64,10 @@ static char *run_name_from(const char *path)
 int config_add_run(struct config *c, const char *name, const char *path, const char *where, struct err *err)
 {
     if (*where && c->runs.count >= LIMIT_RUNS)
-        return err_set(err, ERR_LIMIT,
-                       "%s: there are more than %d runs (LIMIT_RUNS); the files of one run belong into one folder",
+        return err_set(err, ERR_LIMIT, "%s: more than %d runs (LIMIT_RUNS); put the files of one run in one folder",
                        where, LIMIT_RUNS);
     if (*name && run_name_taken(c, name))
-        return err_set(err, ERR_FORMAT, "%s: there is a run '%s' already; every run needs its own name", where, name);
+        return err_set(err, ERR_FORMAT, "%s: the run '%s' already exists; every run needs its own name", where, name);
     char *own = *name ? mem_strdup(name) : run_name_from(path);
     const char *chosen = arena_strdup(c->arena, own);
     for (unsigned k = 2; run_name_taken(c, chosen); k++)
@@ -111,7 +110,7 @@ int config_leave_out_run(struct config *c, size_t run, struct err *err)
 {
     for (size_t i = 0; i < c->metrics.count; i++)
         if (c->metrics.items[i].run == run)
-            return err_set(err, ERR_FORMAT, "%s: the metric '%s' wants the run '%s', which is not measured",
+            return err_set(err, ERR_FORMAT, "%s: the metric '%s' needs the run '%s', which is not measured",
                            c->metrics.items[i].where, c->metrics.items[i].name, c->runs.items[run].name);
     for (size_t i = 0; i < c->metrics.count; i++)
         if (c->metrics.items[i].run != RUN_ALL && c->metrics.items[i].run > run)
@@ -223,7 +222,7 @@ int config_compare(struct config *c, const char *scaling, struct err *err)
     if (c->runs.count != 2)
         return err_set(err, ERR_USAGE, "a comparison takes two runs, the base first, not %zu", c->runs.count);
     if (scaling && strcmp(scaling, "strong") != 0 && strcmp(scaling, "weak") != 0)
-        return err_set(err, ERR_USAGE, "scaling is strong or weak, not '%s'", scaling);
+        return err_set(err, ERR_USAGE, "scaling must be strong or weak, not '%s'", scaling);
     c->compare = true;
     c->scaling = !scaling ? SCALING_NONE : *scaling == 's' ? SCALING_STRONG : SCALING_WEAK;
     return 0;
@@ -233,7 +232,8 @@ int config_add_gate(struct config *c, const char *formula, struct err *err)
 {
     char *where = mem_printf("'%s'", formula);
     struct config_metric m = {.name = CONFIG_GATE, .formula = formula, .display = CHOICE_NO, .where = where};
-    int status = *formula ? config_add_full_metric(c, &m, err) : err_set(err, ERR_USAGE, "an empty formula is no gate");
+    int status =
+        *formula ? config_add_full_metric(c, &m, err) : err_set(err, ERR_USAGE, "the formula of --fail-if is empty");
     if (status < 0 && err)
         err->kind = ERR_USAGE; /* a user typed it */
     mem_free(where);
@@ -253,9 +253,9 @@ static const char *kept(struct config *c, const char *s)
 int config_add_block_at(struct config *c, const char *name, const char *where, struct err *err)
 {
     if (!*name)
-        return err_set(err, ERR_USAGE, "%s%sa block of metrics has a name: cpi, cache, ...", where, *where ? ": " : "");
+        return err_set(err, ERR_USAGE, "%s%sa metric block needs a name: cpi, cache, ...", where, *where ? ": " : "");
     if (c->metrics.count == LIMIT_METRICS)
-        return err_set(err, ERR_LIMIT, "%s: there are more than %d metrics (LIMIT_METRICS)", where, LIMIT_METRICS);
+        return err_set(err, ERR_LIMIT, "%s: more than %d metrics (LIMIT_METRICS)", where, LIMIT_METRICS);
     struct config_metric m = {.block = kept(c, name), .where = kept(c, where), .run = RUN_ALL};
     m.name = m.display_name = m.unit = m.description = m.event = m.formula = m.region = m.run_name = "";
     *vec_push(&c->metrics) = m;
@@ -296,7 +296,7 @@ int config_add_full_metric(struct config *c, const struct config_metric *given, 
 {
     struct config_metric m = *given;
     if (c->metrics.count == LIMIT_METRICS)
-        return err_set(err, ERR_LIMIT, "%s: there are more than %d metrics (LIMIT_METRICS)", m.where, LIMIT_METRICS);
+        return err_set(err, ERR_LIMIT, "%s: more than %d metrics (LIMIT_METRICS)", m.where, LIMIT_METRICS);
     for (size_t i = 0; i < c->metrics.count; i++)
         if (strcmp(c->metrics.items[i].name, m.name) == 0)
             return err_set(err, ERR_FORMAT, "%s: the metric '%s' is defined twice; first at %s", m.where, m.name,
@@ -333,7 +333,7 @@ int config_add_metric(struct config *c, const char *definition, struct err *err)
     char *where = mem_printf("'%s'", definition);
     struct config_metric m = {.name = name, .formula = formula, .where = where};
     int status = *formula ? config_add_full_metric(c, &m, err)
-                          : err_set(err, ERR_USAGE, "'%s': there is no formula after '='", definition);
+                          : err_set(err, ERR_USAGE, "'%s': the formula after '=' is missing", definition);
     if (status < 0 && err)
         err->kind = ERR_USAGE; /* a user typed it */
     mem_free(where);

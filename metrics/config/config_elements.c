@@ -6,7 +6,7 @@
 int config_take_formula(struct config_reader *r, const char *formula, uint64_t line, struct err *err)
 {
     if (r->has_body)
-        return err_set(err, ERR_FORMAT, "%s: a metric has one formula; this is a second", config_where(r, line));
+        return err_set(err, ERR_FORMAT, "%s: second formula; a metric has only one", config_where(r, line));
     if (config_is_blank(formula))
         return err_set(err, ERR_FORMAT, "%s: the formula is empty", config_where(r, line));
     r->has_body = true;
@@ -20,7 +20,7 @@ static int begin_root(struct config_reader *r, const struct xml_event *event, st
 {
     const char *version = config_attribute(r, event, "version");
     if (strcmp(version, "1") != 0)
-        return err_set(err, ERR_UNSUPPORTED, "%s: is a configuration of version '%s'; this hpcview reads version 1",
+        return err_set(err, ERR_UNSUPPORTED, "%s: configuration of version '%s'; this hpcview reads version 1",
                        config_where(r, event->line), version);
     return 0;
 }
@@ -47,7 +47,7 @@ int config_begin_replace(struct config_reader *r, const struct xml_event *event,
     const char *in = config_attribute(r, event, "in"), *out = config_attribute(r, event, "out");
     (void)err;
     if (strcmp(in, out) == 0)
-        warnings_add(r->warnings, "%s: replacing '%s' by itself does nothing", config_where(r, event->line), in);
+        warnings_add(r->warnings, "%s: replacing '%s' by itself has no effect", config_where(r, event->line), in);
     else
         config_add_replace(r->config, in, *out ? config_path(r, out) : "");
     return 0;
@@ -67,7 +67,7 @@ static int check_number(struct config_reader *r, const struct xml_event *event, 
     const char *number = config_attribute(r, event, name);
     unsigned long n = strtoul(number, NULL, 10);
     if (*number && (number[strspn(number, "0123456789")] != '\0' || n == 0 || n > LIMIT_RUNS))
-        return err_set(err, ERR_FORMAT, "%s: %s is a number from 1 to %u, not '%s'", config_where(r, event->line), name,
+        return err_set(err, ERR_FORMAT, "%s: %s must be a number from 1 to %u, not '%s'", config_where(r, event->line), name,
                        LIMIT_RUNS, number);
     return 0;
 }
@@ -155,7 +155,7 @@ static int begin_computed(struct config_reader *r, const struct xml_event *event
         return -1;
     const char *from = config_attribute(r, event, "evaluate");
     if (*from && strcmp(from, "sums") != 0 && strcmp(from, "lines") != 0)
-        return err_set(err, ERR_FORMAT, "%s: evaluate is 'sums' or 'lines', not '%s'", r->metric.where, from);
+        return err_set(err, ERR_FORMAT, "%s: evaluate must be 'sums' or 'lines', not '%s'", r->metric.where, from);
     r->metric.by_line = strcmp(from, "lines") == 0;
     const char *formula = xml_attr_get(event, "formula");
     return formula ? config_take_formula(r, formula, event->line, err) : 0;

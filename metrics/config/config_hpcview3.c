@@ -29,7 +29,7 @@ static int begin_structure(struct config_reader *r, const struct xml_event *even
 static int begin_group(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
     (void)err;
-    warnings_add(r->warnings, "%s: groups of scopes are not supported; GROUP '%s' is passed over",
+    warnings_add(r->warnings, "%s: groups of scopes are not supported; GROUP '%s' is ignored",
                  config_where(r, event->line), config_attribute(r, event, "name"));
     return 0;
 }
@@ -46,7 +46,7 @@ static int begin_metric(struct config_reader *r, const struct xml_event *event, 
 static int second_body(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
     if (r->has_body || r->metric.event)
-        return err_set(err, ERR_FORMAT, "%s: METRIC '%s' has one FILE or one COMPUTE; this is a second",
+        return err_set(err, ERR_FORMAT, "%s: second FILE or COMPUTE; METRIC '%s' can have only one",
                        config_where(r, event->line), r->metric.name);
     return 0;
 }
@@ -67,7 +67,8 @@ static int begin_file(struct config_reader *r, const struct xml_event *event, st
     if (second_body(r, event, err) < 0)
         return -1;
     if (*type && strcmp(type, "PROFILE") != 0 && strcmp(type, "HPCRUN") != 0)
-        return err_set(err, ERR_FORMAT, "%s: type is PROFILE or HPCRUN, not '%s'", config_where(r, event->line), type);
+        return err_set(err, ERR_FORMAT, "%s: type must be PROFILE or HPCRUN, not '%s'", config_where(r, event->line),
+                       type);
     r->metric.event = *select ? select : "0";
     r->metric.event_number = true;
     r->metric.run_name = run_of_file(r, config_path(r, config_attribute(r, event, "name")));
@@ -80,7 +81,7 @@ static int begin_compute(struct config_reader *r, const struct xml_event *event,
     if (second_body(r, event, err) < 0)
         return -1;
     if (*propagate && strcmp(propagate, "raw") != 0 && strcmp(propagate, "computed") != 0)
-        return err_set(err, ERR_FORMAT, "%s: propagate is raw or computed, not '%s'", config_where(r, event->line),
+        return err_set(err, ERR_FORMAT, "%s: propagate must be raw or computed, not '%s'", config_where(r, event->line),
                        propagate);
     r->metric.by_line = strcmp(propagate, "computed") == 0;
     return 0;
@@ -89,7 +90,7 @@ static int begin_compute(struct config_reader *r, const struct xml_event *event,
 static int end_compute(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
     if (!r->has_body)
-        return err_set(err, ERR_FORMAT, "%s: COMPUTE of METRIC '%s' holds no <math>", config_where(r, event->line),
+        return err_set(err, ERR_FORMAT, "%s: COMPUTE of METRIC '%s' contains no <math>", config_where(r, event->line),
                        r->metric.name);
     return 0;
 }
@@ -134,7 +135,7 @@ static int check_order(const struct config *c, struct err *err)
             while (earlier < i && strcmp(c->metrics.items[earlier].name, expr_name(m->expr, k)) != 0)
                 earlier++;
             if (earlier == i)
-                return err_set(err, ERR_FORMAT, "%s: %s: no METRIC before this one is called '%s'", m->where, m->name,
+                return err_set(err, ERR_FORMAT, "%s: %s: no earlier METRIC is named '%s'", m->where, m->name,
                                expr_name(m->expr, k));
         }
     }
@@ -147,7 +148,7 @@ int config_finish_hpcview3(struct config_reader *r, struct err *err)
     struct config_metric *first = NULL;
     bool sorted = false;
     if (c->metrics.count == 0)
-        return err_set(err, ERR_FORMAT, "%s: has no METRIC; at least one with a FILE is wanted", r->name);
+        return err_set(err, ERR_FORMAT, "%s: has no METRIC; at least one with a FILE is required", r->name);
     if (check_order(c, err) < 0)
         return -1;
     for (size_t i = c->metrics.count; i-- > 0;) {
@@ -158,8 +159,7 @@ int config_finish_hpcview3(struct config_reader *r, struct err *err)
         sorted = sorted || m->sort_by == CHOICE_YES;
     }
     if (!first)
-        return err_set(err, ERR_FORMAT, "%s: no METRIC is displayed; display=\"true\" on one at least is wanted",
-                       r->name);
+        return err_set(err, ERR_FORMAT, "%s: no METRIC is displayed; set display=\"true\" for at least one", r->name);
     if (!sorted) {
         warnings_add(r->warnings, "%s: no displayed METRIC has sortBy=\"true\"; tables are sorted by '%s'", r->name,
                      first->name);

@@ -34,7 +34,7 @@ int config_flag(struct config_reader *r, const struct xml_event *event, const ch
     else if (strcmp(value, "no") == 0 || strcmp(value, "false") == 0)
         *choice = CHOICE_NO;
     else
-        return err_set(err, ERR_FORMAT, "%s: %s is yes or no, not '%s'", config_where(r, event->line), attribute,
+        return err_set(err, ERR_FORMAT, "%s: %s must be yes or no, not '%s'", config_where(r, event->line), attribute,
                        value);
     return 0;
 }
@@ -61,13 +61,13 @@ static int no_such_element(struct config_reader *r, const struct xml_event *even
     const char *near = str_nearest(event->element, names);
     const char *where = config_where(r, event->line);
     if (near)
-        err_set(err, ERR_FORMAT, "%s: <%s> is not known in <%s>; did you mean <%s>?", where, event->element, parent,
+        err_set(err, ERR_FORMAT, "%s: unknown element <%s> in <%s>; did you mean <%s>?", where, event->element, parent,
                 near);
     else if (n)
-        err_set(err, ERR_FORMAT, "%s: <%s> is not known in <%s>; available: %s", where, event->element, parent,
+        err_set(err, ERR_FORMAT, "%s: unknown element <%s> in <%s>; available: %s", where, event->element, parent,
                 list.bytes);
     else
-        err_set(err, ERR_FORMAT, "%s: <%s> holds no elements, but there is <%s>", where, parent, event->element);
+        err_set(err, ERR_FORMAT, "%s: <%s> cannot contain elements, but contains <%s>", where, parent, event->element);
     buf_release(&list);
     return -1;
 }
@@ -141,8 +141,7 @@ static int pick_format(struct config_reader *r, const struct xml_event *event, s
         r->elements = config_elements_hpcview3;
     else
         return err_set(err, ERR_FORMAT,
-                       "%s: is not a configuration: its root element is <%s>; <hpcview>, or <HPCVIEW> of the original "
-                       "HPCView, is wanted",
+                       "%s: not a configuration: its root element is <%s>, not <hpcview> (or <HPCVIEW> of the original HPCView)",
                        config_where(r, event->line), event->element);
     return 0;
 }
@@ -162,7 +161,7 @@ static int begin_element(struct config_reader *r, const struct xml_event *event,
         return -1;
     if (strcmp(e->name, "math") == 0) {
         if (r->math)
-            return err_set(err, ERR_FORMAT, "%s: a metric has one formula; this is a second",
+            return err_set(err, ERR_FORMAT, "%s: second formula; a metric has only one",
                            config_where(r, event->line));
         r->math = mathml_create();
         r->in_math = true;
@@ -190,7 +189,7 @@ static int end_element(struct config_reader *r, const struct xml_event *event, s
     if (r->in_math)
         return end_math(r, event, err);
     if (!e->text && !config_is_blank(event->text))
-        return err_set(err, ERR_FORMAT, "%s: <%s> holds no text", config_where(r, event->line), e->name);
+        return err_set(err, ERR_FORMAT, "%s: <%s> cannot contain text", config_where(r, event->line), e->name);
     return e->end ? e->end(r, event, err) : 0;
 }
 
@@ -255,7 +254,7 @@ static int resolve_runs(struct config_reader *r, struct err *err)
                 m->run = (uint32_t)k;
         if (m->run != RUN_ALL)
             continue;
-        err_set(err, ERR_FORMAT, "%s: there is no run '%s' for the metric '%s'", m->where, m->run_name, m->name);
+        err_set(err, ERR_FORMAT, "%s: no run '%s' for the metric '%s'", m->where, m->run_name, m->name);
         if (!err_gather(&r->errors, err))
             return -1;
     }
@@ -279,7 +278,7 @@ static int read_bytes(const void *bytes, size_t len, const char *name, bool with
     struct xml_handler handler = {on_begin, on_end, &r};
     struct err *e = err ? err : &own;
     int status = len ? xml_read(bytes, len, name, &handler, e)
-                     : err_set(e, ERR_FORMAT, "%s: is empty; a configuration is wanted", name);
+                     : err_set(e, ERR_FORMAT, "%s: the file is empty, not a configuration", name);
     if (status == 0 && r.elements == config_elements_hpcview3)
         status = config_finish_hpcview3(&r, e);
     if (status == 0)
@@ -314,7 +313,7 @@ int config_read(const char *path, struct config **result, struct warnings *warni
     if (filemap_open(&map, path, err) < 0)
         return -1;
     if (map.len > LIMIT_CONFIG_BYTES)
-        status = err_set(err, ERR_LIMIT, "%s: is larger than %u bytes (LIMIT_CONFIG_BYTES); is it a configuration?",
+        status = err_set(err, ERR_LIMIT, "%s: larger than %u bytes (LIMIT_CONFIG_BYTES); is it a configuration?",
                          path, LIMIT_CONFIG_BYTES);
     else
         status = read_bytes(map.bytes, map.len, path, true, result, warnings, err);

@@ -117,7 +117,7 @@ static const struct {
      "metric ICYC = event 3 of cyc.pxml percent- display-\n"
      "metric STALL = CYC - ICYC percent+\n"
      "metric X = STALL by line percent+\n",
-     "conf/c.xml:4: replacing '/x' by itself does nothing"},
+     "conf/c.xml:4: replacing '/x' by itself has no effect"},
     {"no column chosen for sorting",
      "<HPCVIEW><TITLE name='t'/><METRIC name='A' display='false'><FILE name='a'/></METRIC>"
      "<METRIC name='B'><FILE name='b'/></METRIC></HPCVIEW>",
@@ -157,14 +157,14 @@ static void test_good(void)
 static const struct {
     const char *text, *want;
 } bad[] = {
-    {"", "conf/c.xml: is empty; a configuration is wanted"},
+    {"", "conf/c.xml: the file is empty, not a configuration"},
     {"<hpcview version='1'>", NULL},
     {"<hpcview version='1'><title></hpcview>", NULL},
-    {"<html/>", "conf/c.xml:1: is not a configuration: its root element is <html>; <hpcview>, or <HPCVIEW> of the "
-                "original HPCView, is wanted"},
+    {"<html/>", "conf/c.xml:1: not a configuration: its root element is <html>, not <hpcview> (or <HPCVIEW> of the "
+                "original HPCView)"},
     {"<hpcview/>", "conf/c.xml:1: <hpcview> lacks its attribute 'version'"},
-    {"<hpcview version='2'/>", "conf/c.xml:1: is a configuration of version '2'; this hpcview reads version 1"},
-    {IN("<soruces path='x'/>"), "conf/c.xml:2: <soruces> is not known in <hpcview>; did you mean <sources>?"},
+    {"<hpcview version='2'/>", "conf/c.xml:1: configuration of version '2'; this hpcview reads version 1"},
+    {IN("<soruces path='x'/>"), "conf/c.xml:2: unknown element <soruces> in <hpcview>; did you mean <sources>?"},
     {IN("<zzzzzzzzzz/>"),
      "conf/c.xml:2: <zzzzzzzzzz> is not known in <hpcview>; available: title, sources, replace, module, "
      "run, structure, debug, measured, computed, function, metrics"},
@@ -172,10 +172,10 @@ static const struct {
     {IN("<run measurements=''/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
     {IN("<run mesurements='a'/>"), "conf/c.xml:2: <run> has no attribute 'mesurements'; did you mean 'measurements'?"},
     {IN("<run measurements='a'>text</run>"), "conf/c.xml:2: <run> holds no text"},
-    {IN("<run measurements='a'><x/></run>"), "conf/c.xml:2: <run> holds no elements, but there is <x>"},
+    {IN("<run measurements='a'><x/></run>"), "conf/c.xml:2: <run> cannot contain elements, but contains <x>"},
     {IN("<run name='r' measurements='a'/>\n<run name='r' measurements='b'/>"),
-     "conf/c.xml:3: there is a run 'r' already; every run needs its own name"},
-    {IN("<measured event='E' run='nope'/>"), "conf/c.xml:2: there is no run 'nope' for the metric 'E'"},
+     "conf/c.xml:3: the run 'r' already exists; every run needs its own name"},
+    {IN("<measured event='E' run='nope'/>"), "conf/c.xml:2: no run 'nope' for the metric 'E'"},
     {IN("<measured event='E' sort='maybe'/>"), "conf/c.xml:2: sort is yes or no, not 'maybe'"},
     {IN("<measured event='E'/>\n<measured event='E'/>"),
      "conf/c.xml:3: the metric 'E' is defined twice; first at conf/c.xml:2"},
@@ -183,58 +183,58 @@ static const struct {
     {IN("<computed formula='1'/>"), "conf/c.xml:2: <computed> lacks its attribute 'name'"},
     {IN("<computed name='C' formula=''/>"), "conf/c.xml:2: the formula is empty"},
     {IN("<computed name='C' formula='A +'/>"),
-     "conf/c.xml:2: C: character 4 of the formula: nothing after '+'; a number, a metric's name or '(' is wanted"},
+     "conf/c.xml:2: C: character 4 of the formula: nothing after '+'; expected a number, the name of a metric or '('"},
     {IN("<computed name='C' formula='1'><formula>2</formula></computed>"),
-     "conf/c.xml:2: a metric has one formula; this is a second"},
+     "conf/c.xml:2: second formula; a metric has only one"},
     {IN("<computed name='C' formula='1'\n evaluate='often'/>"),
-     "conf/c.xml:3: evaluate is 'sums' or 'lines', not 'often'"},
-    {MATH(""), "conf/c.xml:2: <math> holds one <apply>, <ci> or <cn>, not 0"},
-    {MATH("<ci>A</ci><ci>B</ci>"), "conf/c.xml:2: <math> holds one <apply>, <ci> or <cn>, not 2"},
-    {MATH("<ci> </ci>"), "conf/c.xml:2: <ci> is empty; the name of a metric is wanted"},
-    {MATH("<cn>ten</cn>"), "conf/c.xml:2: <cn> holds a number, not 'ten'"},
-    {MATH("<apply/>"), "conf/c.xml:2: <apply> is empty; an operator (plus, minus, times, divide, power, max and min) "
-                       "and its operands are wanted"},
-    {MATH("<apply><ci>A</ci></apply>"), "conf/c.xml:2: the first element in <apply> is its operator (plus, minus, "
+     "conf/c.xml:3: evaluate must be 'sums' or 'lines', not 'often'"},
+    {MATH(""), "conf/c.xml:2: <math> must contain one <apply>, <ci> or <cn>, not 0"},
+    {MATH("<ci>A</ci><ci>B</ci>"), "conf/c.xml:2: <math> must contain one <apply>, <ci> or <cn>, not 2"},
+    {MATH("<ci> </ci>"), "conf/c.xml:2: <ci> is empty; expected the name of a metric"},
+    {MATH("<cn>ten</cn>"), "conf/c.xml:2: <cn> must contain a number, not 'ten'"},
+    {MATH("<apply/>"), "conf/c.xml:2: <apply> is empty; expected an operator (plus, minus, times, divide, power, max "
+                       "and min) and its operands"},
+    {MATH("<apply><ci>A</ci></apply>"), "conf/c.xml:2: the first element in <apply> must be an operator (plus, minus, "
                                         "times, divide, power, max and min), not <ci>"},
     {MATH("<apply><divide/><ci>A</ci></apply>"), "conf/c.xml:2: <divide/> has 1 operand; it takes two"},
     {MATH("<apply><minus/><cn>1</cn><cn>1</cn><cn>1</cn></apply>"),
      "conf/c.xml:2: <minus/> has 3 operands; it takes one or two"},
     {MATH("<apply><plus/><times/></apply>"), "conf/c.xml:2: <times/> can only be the first element in <apply>"},
     {MATH("<plus/>"), "conf/c.xml:2: <plus/> can only be the first element in <apply>"},
-    {MATH("<apply><sin/><cn>1</cn></apply>"), "conf/c.xml:2: the first element in <apply> is its operator (plus, "
+    {MATH("<apply><sin/><cn>1</cn></apply>"), "conf/c.xml:2: the first element in <apply> must be an operator (plus, "
                                               "minus, times, divide, power, max and min), not <sin>"},
     {MATH("<sin/>"), "conf/c.xml:2: <sin> is not known in a formula; available: apply, cn, ci, plus, minus, times, "
                      "divide, power, max and min"},
     {IN("<module name='m' role=''/>"), "conf/c.xml:2: <module> lacks its attribute 'role'"},
     {IN("<module role='r'/>"), "conf/c.xml:2: <module> lacks its attribute 'name'"},
     {IN("<computed name='M'><math><ci>A</ci></math><math><ci>A</ci></math></computed>"),
-     "conf/c.xml:2: a metric has one formula; this is a second"},
+     "conf/c.xml:2: second formula; a metric has only one"},
     {IN("<computed name='M' formula='A'><math><ci>A</ci></math></computed>"),
-     "conf/c.xml:2: a metric has one formula; this is a second"},
+     "conf/c.xml:2: second formula; a metric has only one"},
     {IN("<computed name='M'><math><math><ci>A</ci></math></math></computed>"),
      "conf/c.xml:2: <math> is not known in a formula; available: apply, cn, ci, plus, minus, times, divide, power, max "
      "and min"},
-    {OLD("<METRIC name='A'><COMPUTE/><COMPUTE/></METRIC>"), "conf/c.xml:2: COMPUTE of METRIC 'A' holds no <math>"},
+    {OLD("<METRIC name='A'><COMPUTE/><COMPUTE/></METRIC>"), "conf/c.xml:2: COMPUTE of METRIC 'A' contains no <math>"},
     {OLD("<METRIC name='A'><FILE name='a'/><COMPUTE/></METRIC>"),
-     "conf/c.xml:2: METRIC 'A' has one FILE or one COMPUTE; this is a second"},
+     "conf/c.xml:2: second FILE or COMPUTE; METRIC 'A' can have only one"},
     {OLD("<METRIC name='A'><COMPUTE><math><ci>A</ci></math></COMPUTE><FILE name='a'/></METRIC>"),
-     "conf/c.xml:2: METRIC 'A' has one FILE or one COMPUTE; this is a second"},
+     "conf/c.xml:2: second FILE or COMPUTE; METRIC 'A' can have only one"},
     {OLD("<METRIC name='A'><COMPUTE><math><ci>A</ci></math><math><ci>A</ci></math></COMPUTE></METRIC>"),
-     "conf/c.xml:2: a metric has one formula; this is a second"},
-    {OLD(""), "conf/c.xml: has no METRIC; at least one with a FILE is wanted"},
+     "conf/c.xml:2: second formula; a metric has only one"},
+    {OLD(""), "conf/c.xml: has no METRIC; at least one with a FILE is required"},
     {OLD("<METRIC name='A'/>"), "conf/c.xml:2: METRIC 'A' has neither FILE nor COMPUTE"},
     {OLD("<METRIC name='A'><FILE name='a'/><FILE name='b'/></METRIC>"),
-     "conf/c.xml:2: METRIC 'A' has one FILE or one COMPUTE; this is a second"},
+     "conf/c.xml:2: second FILE or COMPUTE; METRIC 'A' can have only one"},
     {OLD("<METRIC name='A' display='false'><FILE name='a'/></METRIC>"),
-     "conf/c.xml: no METRIC is displayed; display=\"true\" on one at least is wanted"},
-    {OLD("<METRIC name='A'><COMPUTE></COMPUTE></METRIC>"), "conf/c.xml:2: COMPUTE of METRIC 'A' holds no <math>"},
+     "conf/c.xml: no METRIC is displayed; set display=\"true\" for at least one"},
+    {OLD("<METRIC name='A'><COMPUTE></COMPUTE></METRIC>"), "conf/c.xml:2: COMPUTE of METRIC 'A' contains no <math>"},
     {OLD("<METRIC name='A'><COMPUTE><math><ci>B</ci></math></COMPUTE></METRIC>\n<METRIC name='B'><FILE "
          "name='b'/></METRIC>"),
-     "conf/c.xml:2: A: no METRIC before this one is called 'B'"},
+     "conf/c.xml:2: A: no earlier METRIC is named 'B'"},
     {OLD("<METRIC name='A'><FILE name='a' type='GPROF'/></METRIC>"),
-     "conf/c.xml:2: type is PROFILE or HPCRUN, not 'GPROF'"},
+     "conf/c.xml:2: type must be PROFILE or HPCRUN, not 'GPROF'"},
     {OLD("<METRIC name='A'><COMPUTE propagate='up'/></METRIC>"),
-     "conf/c.xml:2: propagate is raw or computed, not 'up'"},
+     "conf/c.xml:2: propagate must be raw or computed, not 'up'"},
     {"<!DOCTYPE hpcview [<!ENTITY x SYSTEM '/etc/passwd'>]><hpcview version='1'><title>&x;</title></hpcview>", NULL},
 };
 
@@ -373,13 +373,14 @@ static void test_all_at_once(void)
     static const char *const want[] = {
         "conf/c.xml:2: <run> has no attribute 'mesurements'; did you mean 'measurements'?",
         "conf/c.xml:2: <run> has no attribute 'nmae'; did you mean 'name'?",
-        "conf/c.xml:3: <soruces> is not known in <hpcview>; did you mean <sources>?",
-        ("conf/c.xml:4: the first element in <apply> is its operator (plus, minus, times, divide, power, max and min), "
-         "not <sin>"),
-        "conf/c.xml:6: B: character 4 of the formula: nothing after '+'; a number, a metric's name or '(' is wanted",
+        "conf/c.xml:3: unknown element <soruces> in <hpcview>; did you mean <sources>?",
+        ("conf/c.xml:4: the first element in <apply> must be an operator (plus, minus, times, divide, power, max and "
+         "min), not <sin>"),
+        "conf/c.xml:6: B: character 4 of the formula: nothing after '+'; expected a number, the name of a metric or "
+        "'('",
         "conf/c.xml:8: sort is yes or no, not 'maybe'",
         "conf/c.xml:9: <run> holds no text",
-        "conf/c.xml:5: there is no run 'nope' for the metric 'E'",
+        "conf/c.xml:5: no run 'nope' for the metric 'E'",
     };
     struct config *c = NULL;
     struct err err = {.others = warnings_create()};
@@ -559,13 +560,13 @@ static void test_limits(void)
         const char *want;
     } limits[] = {
         {"<run measurements='", "'/>", "<run measurements='x'/>", LIMIT_RUNS,
-         "c.xml:2: there are more than 4096 runs (LIMIT_RUNS); the files of one run belong into one folder"},
+         "c.xml:2: more than 4096 runs (LIMIT_RUNS); put the files of one run in one folder"},
         {"<measured event='e", "'/>", "<measured event='x'/>", LIMIT_METRICS,
-         "c.xml:2: there are more than 4096 metrics (LIMIT_METRICS)"},
+         "c.xml:2: more than 4096 metrics (LIMIT_METRICS)"},
         {"<measured event='e", "'/>", "<metrics block='cpi'/>", LIMIT_METRICS,
-         "c.xml:2: there are more than 4096 metrics (LIMIT_METRICS)"},
+         "c.xml:2: more than 4096 metrics (LIMIT_METRICS)"},
         {"<function name='f", "' parameters='x' formula='x'/>", "<function name='g' parameters='x' formula='x'/>",
-         EXPR_FUNCTIONS_MAX, "c.xml:2: function g: there are more than 1000 functions"},
+         EXPR_FUNCTIONS_MAX, "c.xml:2: function g: more than 1000 functions"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
         for (int more = 0; more < 2; more++) {

@@ -94,7 +94,7 @@ static int begin_quantity(struct block_reader *r, const struct xml_event *event,
     if (*q.name == '\0' || *q.spelled == '\0')
         return lacks(r, event, *q.name ? "spelled" : "name", err);
     if (find_quantity(r->blocks, q.name))
-        return err_set(err, ERR_FORMAT, "%s:%llu: the quantity '%s' is given twice", r->name,
+        return err_set(err, ERR_FORMAT, "%s:%llu: the quantity '%s' is defined twice", r->name,
                        (unsigned long long)event->line, q.name);
     *vec_push(&r->blocks->quantities) = q;
     return 0;
@@ -139,7 +139,7 @@ static int on_begin(void *ctx, const struct xml_event *event, struct err *err)
     if (r->depth == 3 && r->in_block && strcmp(element, "computed") == 0)
         return begin_computed(r, event, err);
     return err_set(err, ERR_FORMAT,
-                   "%s:%llu: <%s> is not known here; metric blocks have <quantity>, <block> and <computed>", r->name,
+                   "%s:%llu: unknown element <%s>; metric blocks have <quantity>, <block> and <computed>", r->name,
                    (unsigned long long)event->line, element);
 }
 
@@ -185,7 +185,7 @@ static int check_names(const struct blocks *b, const struct block *block, size_t
         while (earlier < metric && strcmp(block->metrics.items[earlier].name, expr_name(m->expr, i)) != 0)
             earlier++;
         if (earlier == metric && !find_quantity(b, expr_name(m->expr, i)))
-            return err_set(err, ERR_FORMAT, "block '%s': %s: '%s' is neither a quantity nor a metric before it",
+            return err_set(err, ERR_FORMAT, "block '%s': %s: '%s' is neither a quantity nor an earlier metric",
                            block->name, m->name, expr_name(m->expr, i));
     }
     return 0;
@@ -384,9 +384,8 @@ static int nothing_usable(const struct blocks *b, const struct block *block, con
             if (q && strtab_add(seen, q->name) == before && !event_of(q, usable))
                 buf_printf(&wanted, "%s%s", wanted.len ? ", " : "", q->name);
         }
-    err_set(err, ERR_UNSUPPORTED,
-            "nothing of the metric block '%s' can be measured on this machine, which cannot count %s", block->name,
-            wanted.len ? wanted.bytes : "that");
+    err_set(err, ERR_UNSUPPORTED, "no metric of the block '%s' can be measured on this machine, which cannot count %s",
+            block->name, wanted.len ? wanted.bytes : "that");
     buf_release(&wanted);
     strtab_free(seen);
     return -1;

@@ -127,12 +127,11 @@ static const struct {
     {"memory", "cycles PAPI_L1_DCM L1-dcache-loads", "PAPI_L1_DCM L1-dcache-loads cycles "},
     {"memory", "cycles instructions PAPI_L1_DCM", "PAPI_L1_DCM instructions cycles "},
     {"core", "instructions",
-     "nothing of the metric block 'core' can be measured on this machine, which cannot count cycles"},
+     "no metric of the block 'core' can be measured on this machine, which cannot count cycles"},
     {"core", "",
-     "nothing of the metric block 'core' can be measured on this machine, which cannot count cycles, instructions"},
+     "no metric of the block 'core' can be measured on this machine, which cannot count cycles, instructions"},
     {"memory", "cycles",
-     "nothing of the metric block 'memory' can be measured on this machine, which cannot count misses, loads, "
-     "instructions"},
+     "no metric of the block 'memory' can be measured on this machine, which cannot count misses, loads, instructions"},
     {"cores", "cycles", "no metric block 'cores'; did you mean 'core'?"},
     {"xyzzyxyzzy", "cycles", "no metric block 'xyzzyxyzzy'; there are core, memory"},
 };
@@ -172,11 +171,11 @@ static void test_same_quantity(const struct blocks *b)
 static const struct {
     const char *text, *want;
 } wrong[] = {
-    {"<metric/>", ":1: <metric> is not known here; metric blocks have <quantity>, <block> and <computed>"},
+    {"<metric/>", ":1: unknown element <metric>; metric blocks have <quantity>, <block> and <computed>"},
     {"<metrics>\n<quantity spelled='x'/></metrics>", ":2: <quantity> lacks its attribute 'name'"},
     {"<metrics><quantity name='x'/></metrics>", ":1: <quantity> lacks its attribute 'spelled'"},
     {"<metrics><quantity name='x' spelled='x'/>\n<quantity name='x' spelled='y'/></metrics>",
-     ":2: the quantity 'x' is given twice"},
+     ":2: the quantity 'x' is defined twice"},
     {"<metrics><block/></metrics>", ":1: <block> lacks its attribute 'name'"},
     {"<metrics><block name='b'>\n<computed formula='1'/></block></metrics>",
      ":2: <computed> lacks its attribute 'name'"},
@@ -190,14 +189,14 @@ static const struct {
     {"<metrics><block name='b'><computed name='m' formula='1 +'/></block></metrics>", ":1: m:"},
     /* names are quantities, or metrics before this one in its block */
     {"<metrics><block name='b'><computed name='m' formula='y'/></block></metrics>",
-     "block 'b': m: 'y' is neither a quantity nor a metric before it"},
+     "block 'b': m: 'y' is neither a quantity nor an earlier metric"},
     {"<metrics><block name='b'><computed name='m' formula='n'/><computed name='n' formula='1'/></block></metrics>",
-     "block 'b': m: 'n' is neither a quantity nor a metric before it"},
+     "block 'b': m: 'n' is neither a quantity nor an earlier metric"},
     {"<metrics><block name='b'><computed name='m' formula='m'/></block></metrics>",
-     "block 'b': m: 'm' is neither a quantity nor a metric before it"},
+     "block 'b': m: 'm' is neither a quantity nor an earlier metric"},
     {"<metrics><block name='a'><computed name='n' formula='1'/></block>"
      "<block name='b'><computed name='m' formula='n'/></block></metrics>",
-     "block 'b': m: 'n' is neither a quantity nor a metric before it"},
+     "block 'b': m: 'n' is neither a quantity nor an earlier metric"},
 };
 
 static void test_wrong(void)

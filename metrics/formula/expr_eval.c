@@ -349,9 +349,10 @@ int expr_bind_units(struct expr *e, const char *const *units, const char *what, 
         if (count == 0)
             continue;
         if (first && strcmp(first, units[i]) != 0)
-            return err_set(err, ERR_FORMAT,
-                           "%s: a time stands beside values in %s and in %s; write it as a number in the unit you mean",
-                           what, first, units[i]);
+            return err_set(
+                err, ERR_FORMAT,
+                "%s: a time is combined with values in %s and in %s; write it as a number in the intended unit", what,
+                first, units[i]);
         first = units[i];
         e->per_second = count;
     }

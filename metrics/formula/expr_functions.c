@@ -21,10 +21,9 @@ static int take_parameters(struct expr_function *f, const char *parameters, cons
         if (f->parameter_count == EXPR_PARAMETERS_MAX)
             status = err_set(err, ERR_LIMIT, "%s: a function has at most %d parameters", what, EXPR_PARAMETERS_MAX);
         else if (expr_read_name(&at, &name, &quoted) != 1 || quoted || !expr_is_bare_name(name.bytes))
-            status = err_set(err, ERR_FORMAT,
-                             "%s: '%.60s' is not a list of parameters; they are names with blanks or "
-                             "commas between them",
-                             what, parameters);
+            status =
+                err_set(err, ERR_FORMAT, "%s: '%.60s' is not a list of parameters: names separated by blanks or commas",
+                        what, parameters);
         else
             f->parameters[f->parameter_count++] = mem_strdup(name.bytes);
         while (*at == ',' || isspace((unsigned char)*at))
@@ -48,12 +47,12 @@ static bool is_taken(const struct expr_functions *l, const char *name)
 static int check_function(const struct expr_functions *l, const char *name, const char *what, struct err *err)
 {
     if (!expr_is_bare_name(name))
-        return err_set(err, ERR_FORMAT,
-                       "%s: '%.60s' cannot be called as a function; its name is letters, digits and '_'", what, name);
+        return err_set(err, ERR_FORMAT, "%s: '%.60s' is not a valid function name: letters, digits and '_'", what,
+                       name);
     if (is_taken(l, name))
-        return err_set(err, ERR_FORMAT, "%s: there is a function '%.60s' already", what, name);
+        return err_set(err, ERR_FORMAT, "%s: the function '%.60s' already exists", what, name);
     if (l->count == EXPR_FUNCTIONS_MAX)
-        return err_set(err, ERR_LIMIT, "%s: there are more than %d functions", what, EXPR_FUNCTIONS_MAX);
+        return err_set(err, ERR_LIMIT, "%s: more than %d functions", what, EXPR_FUNCTIONS_MAX);
     return 0;
 }
 

@@ -114,13 +114,11 @@ int expr_split_definition(const char *text, char **name, const char **formula, s
     at = expr_skip_blanks(at);
     *name = NULL;
     if (status <= 0 || read.len == 0)
-        status = err_set(err, ERR_USAGE,
-                         "'%s': a metric is given as NAME = FORMULA, where NAME is letters, digits, '_', '.' and ':', "
-                         "or stands in quotes",
-                         text);
+        status = err_set(
+            err, ERR_USAGE,
+            "'%s': expected NAME = FORMULA, where NAME has letters, digits, '_', '.' and ':', or is quoted", text);
     else if (*at != '=')
-        status =
-            err_set(err, ERR_USAGE, "'%s': '=' is missing after the name; a metric is given as NAME = FORMULA", text);
+        status = err_set(err, ERR_USAGE, "'%s': '=' is missing after the name; expected NAME = FORMULA", text);
     else {
         *name = mem_strdup(read.bytes);
         *formula = expr_skip_blanks(at + 1);

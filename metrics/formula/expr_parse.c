@@ -75,7 +75,7 @@ static int too_deep(struct parser *p)
 static int emit(struct parser *p, struct expr_step step, size_t takes)
 {
     if (p->expr->steps.count >= LIMIT_EXPR_BYTES)
-        return err_set(p->err, ERR_LIMIT, "%s: the formula, its functions written out, has more than %d steps", p->what,
+        return err_set(p->err, ERR_LIMIT, "%s: the formula with expanded functions has more than %d steps", p->what,
                        LIMIT_EXPR_BYTES);
     *vec_push(&p->expr->steps) = step;
     p->depth += 1 - takes;
@@ -113,7 +113,7 @@ static const struct {
     {"and", EXPR_AND, EXPR_BINDS_AND},
     {"or", EXPR_OR, EXPR_BINDS_OR},
 };
-static const char known_signs[] = "one of + - * / ^ < <= == != >= > and or is wanted";
+static const char known_signs[] = "expected one of + - * / ^ < <= == != >= > and or";
 
 const char *expr_op_sign(uint16_t op)
 {
@@ -224,8 +224,8 @@ static int read_number(struct parser *p)
         behind++;
     if (!whole || !read_suffix(c, (size_t)(behind - c), &suffix))
         return wrong(p, p->at,
-                     "'%.*s' is not a number (with k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or %% behind it); a "
-                     "metric's name that begins with a digit stands in quotes",
+                     "'%.*s' is not a number (optionally followed by k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or %%); "
+                     "quote a metric name that begins with a digit",
                      (int)(behind - p->at < 40 ? behind - p->at : 40), p->at);
     value *= suffix.factor;
     if (!isfinite(value))
@@ -419,14 +419,13 @@ static int check_reference(struct parser *p, const struct reference *r, bool nam
 {
     int word = r->statistic ? (int)strcspn(r->statistic, " \t\n(") : 0;
     if (!named)
-        return wrong(p, r->at,
-                     "the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)");
+        return wrong(p, r->at, "expected the name of a metric, as in total(M), run(NAME).M or mean(M over threads)");
     if (r->over && !over)
         return wrong(p, r->over, "statistics are over threads, ranks or repetitions");
     if (r->over && !r->statistic)
-        return wrong(p, r->over, "'over' stands in a statistic, as in mean(M over threads)");
+        return wrong(p, r->over, "'over' is only allowed in a statistic, as in mean(M over threads)");
     if (r->statistic && !r->over)
-        return wrong(p, r->statistic, "what this is over is missing, as in %.*s(M over threads)", word, r->statistic);
+        return wrong(p, r->statistic, "'over' is missing, as in %.*s(M over threads)", word, r->statistic);
     return 0;
 }
 
@@ -444,7 +443,7 @@ static int read_reference(struct parser *p)
     if (r.statistic != p->at || r.over || !may_be_function(p->at)) {
         status = check_reference(p, &r, named, over);
         if (status == 0 && !close_modifiers(&r))
-            status = wrong(p, r.at, "')' is missing; a metric's name stands alone here");
+            status = wrong(p, r.at, "')' is missing; only a metric name is allowed here");
         p->at = r.at;
         if (status == 0)
             status = emit_reference(p, &r) < 0 ? -1 : 1;
@@ -471,8 +470,8 @@ static int no_such_function(struct parser *p, const char *at, const char *name)
         *vec_push(&names) = p->functions->items[i]->name;
     *vec_push(&names) = NULL;
     const char *near = strlen(name) > 3 ? str_nearest(name, names.items) : NULL; /* all short words are near */
-    int status = near ? wrong(p, at, "there is no function '%.60s'; did you mean %s?", name, near)
-                      : wrong(p, at, "there is no function '%.60s'; available: %s", name, list.bytes);
+    int status = near ? wrong(p, at, "unknown function '%.60s'; did you mean %s?", name, near)
+                      : wrong(p, at, "unknown function '%.60s'; available: %s", name, list.bytes);
     vec_release(&names);
     buf_release(&list);
     return status;
@@ -557,7 +556,7 @@ static int close_bracket(struct parser *p)
     if (settle(p, 0) < 0)
         return -1;
     if (p->stack.count == 0)
-        return wrong(p, p->at, "')' closes nothing");
+        return wrong(p, p->at, "unmatched ')'");
     struct waiting open = p->stack.items[--p->stack.count];
     p->at++;
     if (open.function == EXPR_OPEN)
@@ -575,7 +574,7 @@ static int read_comma(struct parser *p)
     if (settle(p, 0) < 0)
         return -1;
     if (p->stack.count == 0 || p->stack.items[p->stack.count - 1].function == EXPR_OPEN)
-        return wrong(p, p->at, "',' stands only between the operands of a function");
+        return wrong(p, p->at, "',' is only allowed between operands of a function");
     p->stack.items[p->stack.count - 1].operands++;
     p->at++;
     return 0;
@@ -606,7 +605,7 @@ static int read_not(struct parser *p, const char *start)
 {
     uint16_t before = p->stack.count ? p->stack.items[p->stack.count - 1].op : EXPR_OPEN;
     if (before != EXPR_OPEN && expr_op_binds(before) > EXPR_BINDS_NOT)
-        return wrong(p, start, "'not' binds less tightly than what is before it; put it in brackets");
+        return wrong(p, start, "'not' has lower precedence than the preceding operator; put it in parentheses");
     return push(p, (struct waiting){.op = EXPR_NOT, .function = EXPR_OPEN, .at = start});
 }
 
@@ -633,7 +632,7 @@ static int read_word(struct parser *p, bool *complete)
         *complete = false;
         status = open_call(p, start, name.bytes);
     } else if (!quoted && !expr_is_bare_name(name.bytes))
-        status = wrong(p, start, "'%s' cannot stand here; a metric that is called so stands in quotes", name.bytes);
+        status = wrong(p, start, "unexpected '%s'; quote it if it is the name of a metric", name.bytes);
     else if (!quoted && is_parameter(p, name.bytes, &ix))
         status = emit(p, (struct expr_step){.op = EXPR_PARAMETER, .n = ix}, 0);
     else if (!quoted && (definition = definition_named(p, name.bytes)))
@@ -646,13 +645,13 @@ static int read_word(struct parser *p, bool *complete)
 
 static int nothing_here(struct parser *p)
 {
-    static const char wanted[] = "a number, a metric's name or '(' is wanted";
+    static const char wanted[] = "expected a number, the name of a metric or '('";
     if (*p->at == '\0' && !p->last)
-        return wrong(p, p->at, "there is nothing; %s", wanted);
+        return wrong(p, p->at, "empty formula; %s", wanted);
     if (*p->at == '\0')
-        return wrong(p, p->at, "nothing after '%.*s'; %s", (int)(p->last_end - p->last), p->last, wanted);
+        return wrong(p, p->at, "missing operand after '%.*s'; %s", (int)(p->last_end - p->last), p->last, wanted);
     int len = (int)utf8_length(p->at, strlen(p->at));
-    return wrong(p, p->at, "'%.*s' cannot stand here; %s", len ? len : 1, p->at, wanted);
+    return wrong(p, p->at, "unexpected '%.*s'; %s", len ? len : 1, p->at, wanted);
 }
 
 /* Where an operand may begin. *complete: a whole one was read, an operator follows. */
@@ -691,7 +690,7 @@ static int read_operator(struct parser *p, bool *operand_next)
     size_t sign = sign_at(p->at);
     if (sign == ARRAY_SIZE(signs)) {
         int len = (int)utf8_length(p->at, strlen(p->at));
-        return wrong(p, p->at, "'%.*s' cannot follow '%.*s'; %s", len ? len : 1, p->at, (int)(p->last_end - p->last),
+        return wrong(p, p->at, "unexpected '%.*s' after '%.*s'; %s", len ? len : 1, p->at, (int)(p->last_end - p->last),
                      p->last, known_signs);
     }
     int binds = signs[sign].binds;
@@ -700,7 +699,7 @@ static int read_operator(struct parser *p, bool *operand_next)
         return -1;
     if (binds == EXPR_BINDS_COMPARISON && p->stack.count &&
         expr_op_binds(p->stack.items[p->stack.count - 1].op) == binds)
-        return wrong(p, p->at, "comparisons are not chained; write A < B and B < C");
+        return wrong(p, p->at, "comparisons do not chain; write A < B and B < C");
     struct waiting w = {.op = signs[sign].op, .function = EXPR_OPEN, .at = p->at};
     p->at += strlen(signs[sign].sign);
     return push(p, w);
@@ -726,7 +725,7 @@ static int parse(struct parser *p)
     if (settle(p, 0) < 0)
         return -1;
     if (p->stack.count)
-        return wrong(p, p->stack.items[p->stack.count - 1].at, "what is opened here is not closed; ')' is missing");
+        return wrong(p, p->stack.items[p->stack.count - 1].at, "unmatched '('; ')' is missing");
     return 0;
 }
 

@@ -210,12 +210,12 @@ static void test_functions(void)
         {"percent", "part, whole", "100 * ratio(part, whole)", NULL},
         {"twice", "x", "x + x", NULL},
         {"rate", "x", "x / \"perf::TASK-CLOCK\"", NULL},
-        {"ratio", "x", "x", "T: there is a function 'ratio' already"},
-        {"sqrt", "x", "x", "T: there is a function 'sqrt' already"},
-        {"total", "x", "x", "T: there is a function 'total' already"},
-        {"a-b", "x", "x", "T: 'a-b' cannot be called as a function; its name is letters, digits and '_'"},
+        {"ratio", "x", "x", "T: the function 'ratio' already exists"},
+        {"sqrt", "x", "x", "T: the function 'sqrt' already exists"},
+        {"total", "x", "x", "T: the function 'total' already exists"},
+        {"a-b", "x", "x", "T: 'a-b' is not a valid function name: letters, digits and '_'"},
         {"f", "", "1", "T: a function has at least one parameter"},
-        {"f", "a 2", "1", "T: 'a 2' is not a list of parameters; they are names with blanks or commas between them"},
+        {"f", "a 2", "1", "T: 'a 2' is not a list of parameters: names separated by blanks or commas"},
         {"f", "a", "g(a)",
          "T: character 1 of the formula: there is no function 'g'; there are min, max, sum, mean, sqrt, log, exp, abs, "
          "floor, ceil, round, if, or"},
@@ -257,7 +257,7 @@ static void test_functions(void)
     CHECK_INT(expr_functions_add(&list, "big0", "x", "twice(twice(twice(twice(x))))", "T", &err), 0);
     CHECK_INT(expr_functions_add(&list, "big1", "x", "big0(big0(big0(x)))", "T", &err), 0);
     CHECK_INT(expr_functions_add(&list, "big2", "x", "big1(big1(x))", "T", &err), -1);
-    CHECK_STR(err.msg, "T: the formula, its functions written out, has more than 65536 steps");
+    CHECK_STR(err.msg, "T: the formula with expanded functions has more than 65536 steps");
     expr_functions_release(&list);
 }
 
@@ -285,7 +285,7 @@ static void test_times(void)
     struct err err = {0};
     expr_parse("A + B + 1ms", "T", &e, &err);
     CHECK_INT(expr_bind_units(e, (const char *[]){"ns", "us"}, "T", &err), -1);
-    CHECK_STR(err.msg, "T: a time stands beside values in ns and in us; write it as a number in the unit you mean");
+    CHECK_STR(err.msg, "T: a time is combined with values in ns and in us; write it as a number in the intended unit");
     expr_free(e);
 }
 
@@ -349,53 +349,53 @@ static void test_values(void)
 #define NUMBERS                                                                                                        \
     " (with k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or % behind it); a metric's name that begins with a digit "      \
     "stands in quotes"
-#define REFERENCE "the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)"
+#define REFERENCE "expected the name of a metric, as in total(M), run(NAME).M or mean(M over threads)"
 static const struct {
     const char *text, *want;
 } errors[] = {
-    {"", "T: character 1 of the formula: there is nothing; a number, a metric's name or '(' is wanted"},
-    {"  ", "T: character 3 of the formula: there is nothing; a number, a metric's name or '(' is wanted"},
-    {"CYC /", "T: character 6 of the formula: nothing after '/'; a number, a metric's name or '(' is wanted"},
-    {"CYC / * 2", "T: character 7 of the formula: '*' cannot stand here; a number, a metric's name or '(' is wanted"},
+    {"", "T: character 1 of the formula: empty formula; expected a number, the name of a metric or '('"},
+    {"  ", "T: character 3 of the formula: empty formula; expected a number, the name of a metric or '('"},
+    {"CYC /", "T: character 6 of the formula: nothing after '/'; expected a number, the name of a metric or '('"},
+    {"CYC / * 2", "T: character 7 of the formula: unexpected '*'; expected a number, the name of a metric or '('"},
     {"CYC INS",
-     "T: character 5 of the formula: 'I' cannot follow 'CYC'; one of + - * / ^ < <= == != >= > and or is wanted"},
+     "T: character 5 of the formula: 'I' cannot follow 'CYC'; expected one of + - * / ^ < <= == != >= > and or"},
     {"CYC % 2",
-     "T: character 5 of the formula: '%' cannot follow 'CYC'; one of + - * / ^ < <= == != >= > and or is wanted"},
-    {"2 CYC",
-     "T: character 3 of the formula: 'C' cannot follow '2'; one of + - * / ^ < <= == != >= > and or is wanted"},
-    {"(A + B", "T: character 1 of the formula: what is opened here is not closed; ')' is missing"},
-    {"A + (B", "T: character 5 of the formula: what is opened here is not closed; ')' is missing"},
+     "T: character 5 of the formula: '%' cannot follow 'CYC'; expected one of + - * / ^ < <= == != >= > and or"},
+    {"2 CYC", "T: character 3 of the formula: 'C' cannot follow '2'; expected one of + - * / ^ < <= == != >= > and or"},
+    {"(A + B", "T: character 1 of the formula: unmatched '('; ')' is missing"},
+    {"A + (B", "T: character 5 of the formula: unmatched '('; ')' is missing"},
     {"A + B)", "T: character 6 of the formula: ')' closes nothing"},
-    {"()", "T: character 2 of the formula: ')' cannot stand here; a number, a metric's name or '(' is wanted"},
-    {"min()", "T: character 5 of the formula: ')' cannot stand here; a number, a metric's name or '(' is wanted"},
-    {"min(A,)", "T: character 7 of the formula: ')' cannot stand here; a number, a metric's name or '(' is wanted"},
-    {"A, B", "T: character 2 of the formula: ',' stands only between the operands of a function"},
-    {"(A, B)", "T: character 3 of the formula: ',' stands only between the operands of a function"},
+    {"()", "T: character 2 of the formula: unexpected ')'; expected a number, the name of a metric or '('"},
+    {"min()", "T: character 5 of the formula: unexpected ')'; expected a number, the name of a metric or '('"},
+    {"min(A,)", "T: character 7 of the formula: unexpected ')'; expected a number, the name of a metric or '('"},
+    {"A, B", "T: character 2 of the formula: ',' is only allowed between operands of a function"},
+    {"(A, B)", "T: character 3 of the formula: ',' is only allowed between operands of a function"},
     {"avg(A, B)", "T: character 1 of the formula: there is no function 'avg'; there are min, max, sum, mean, sqrt, "
                   "log, exp, abs, floor, ceil, round, if, or"},
     {"\"A", "T: character 1 of the formula: the quote \" is not closed"},
     {"'A\\'", "T: character 1 of the formula: the quote ' is not closed"},
     {"\"\"", "T: character 1 of the formula: a name in quotes is empty"},
     {"A + NEW.\"B", "T: character 9 of the formula: the quote \" is not closed"},
-    {"'a run'.'B' C", "T: character 13 of the formula: 'C' cannot follow ''a run'.'B''; one of + - * / ^ < <= == "
-                      "!= >= > and or is wanted"},
+    {"'a run'.'B' C", "T: character 13 of the formula: 'C' cannot follow ''a run'.'B''; expected one of + - * / ^ < <= "
+                      "== != >= > and or"},
     {"1.2.3", "T: character 1 of the formula: '1.2.3' is not a number" NUMBERS},
     {"2x", "T: character 1 of the formula: '2x' is not a number" NUMBERS},
     {"2kx", "T: character 1 of the formula: '2kx' is not a number" NUMBERS},
     {"2kk", "T: character 1 of the formula: '2kk' is not a number" NUMBERS},
     {"5%%", "T: character 1 of the formula: '5%%' is not a number" NUMBERS},
     {"1e300P", "T: character 1 of the formula: the number 1e300P is too large"},
-    {"A < B < 3", "T: character 7 of the formula: comparisons are not chained; write A < B and B < C"},
-    {"A < B + 1 == 3", "T: character 11 of the formula: comparisons are not chained; write A < B and B < C"},
-    {"A + not B", "T: character 5 of the formula: 'not' binds less tightly than what is before it; put it in brackets"},
-    {"and", "T: character 1 of the formula: 'and' cannot stand here; a metric that is called so stands in quotes"},
-    {"A and", "T: character 6 of the formula: nothing after 'and'; a number, a metric's name or '(' is wanted"},
+    {"A < B < 3", "T: character 7 of the formula: comparisons do not chain; write A < B and B < C"},
+    {"A < B + 1 == 3", "T: character 11 of the formula: comparisons do not chain; write A < B and B < C"},
+    {"A + not B",
+     "T: character 5 of the formula: 'not' has lower precedence than the preceding operator; put it in parentheses"},
+    {"and", "T: character 1 of the formula: unexpected 'and'; quote it if it is the name of a metric"},
+    {"A and", "T: character 6 of the formula: nothing after 'and'; expected a number, the name of a metric or '('"},
     {"sqrt(A, B)", "T: character 1 of the formula: sqrt takes 1 operand, not 2"},
     {"2 * if(A, B)", "T: character 5 of the formula: if takes 3 operands, not 2"},
     {"if(A, B, A, B)", "T: character 1 of the formula: if takes 3 operands, not 4"},
-    {"roun(A)", "T: character 1 of the formula: there is no function 'roun'; did you mean round?"},
-    {"totl(A)", "T: character 1 of the formula: there is no function 'totl'; did you mean total?"},
-    {"total(A + B)", "T: character 9 of the formula: ')' is missing; a metric's name stands alone here"},
+    {"roun(A)", "T: character 1 of the formula: unknown function 'roun'; did you mean round?"},
+    {"totl(A)", "T: character 1 of the formula: unknown function 'totl'; did you mean total?"},
+    {"total(A + B)", "T: character 9 of the formula: ')' is missing; only a metric name is allowed here"},
     {"total(3)", "T: character 7 of the formula: " REFERENCE},
     {"total()", "T: character 7 of the formula: " REFERENCE},
     {"total(total(A))", "T: character 7 of the formula: " REFERENCE},
@@ -406,15 +406,14 @@ static const struct {
     {"mean(A over)", "T: character 12 of the formula: statistics are over threads, ranks or repetitions"},
     {"mean(A over cores)", "T: character 13 of the formula: statistics are over threads, ranks or repetitions"},
     {"total(A over threads)",
-     "T: character 14 of the formula: 'over' stands in a statistic, as in mean(M over threads)"},
-    {"stddev(A)", "T: character 1 of the formula: what this is over is missing, as in stddev(M over threads)"},
-    {"1 + count ( A )", "T: character 5 of the formula: what this is over is missing, as in count(M over threads)"},
-    {"mean(A over threads", "T: character 20 of the formula: ')' is missing; a metric's name stands alone here"},
+     "T: character 14 of the formula: 'over' is only allowed in a statistic, as in mean(M over threads)"},
+    {"stddev(A)", "T: character 1 of the formula: 'over' is missing, as in stddev(M over threads)"},
+    {"1 + count ( A )", "T: character 5 of the formula: 'over' is missing, as in count(M over threads)"},
+    {"mean(A over threads", "T: character 20 of the formula: ')' is missing; only a metric name is allowed here"},
     {"1e999", "T: character 1 of the formula: the number 1e999 is too large"},
     {"\xc3\xa4 + \xe2\x82\xac \xe2\x82\xac", "T: character 7 of the formula: '\xe2\x82\xac' cannot follow "
-                                             "'\xe2\x82\xac'; one of + - * / ^ < <= == != >= > and or is wanted"},
-    {"A = B",
-     "T: character 3 of the formula: '=' cannot follow 'A'; one of + - * / ^ < <= == != >= > and or is wanted"},
+                                             "'\xe2\x82\xac'; expected one of + - * / ^ < <= == != >= > and or"},
+    {"A = B", "T: character 3 of the formula: '=' cannot follow 'A'; expected one of + - * / ^ < <= == != >= > and or"},
     {"\xff\xfe", NULL},
     {"A \x01", NULL},
 };

@@ -67,7 +67,7 @@ int mathml_begin(struct mathml *m, const struct xml_event *event, const char *wh
     bool leaf = strcmp(element, "ci") == 0 || strcmp(element, "cn") == 0;
     const struct math_operator *op = find_operator(element);
     if (m->frames.count > 1 && !frame->op && !op)
-        return err_set(err, ERR_FORMAT, "%s: the first element in <apply> is its operator (%s), not <%s>", where,
+        return err_set(err, ERR_FORMAT, "%s: the first element in <apply> must be an operator (%s), not <%s>", where,
                        known_operators, element);
     if (op) {
         if (m->frames.count == 1 || frame->op)
@@ -80,7 +80,7 @@ int mathml_begin(struct mathml *m, const struct xml_event *event, const char *wh
         return 0;
     }
     if (!leaf)
-        return err_set(err, ERR_FORMAT, "%s: <%s> is not known in a formula; available: apply, cn, ci, %s", where,
+        return err_set(err, ERR_FORMAT, "%s: unknown element <%s> in a formula; available: apply, cn, ci, %s", where,
                        element, known_operators);
     return 0;
 }
@@ -92,7 +92,7 @@ static int take_number(struct mathml *m, const char *text, const char *where, st
     bool minus = *digits == '-';
     if (expr_parse(digits, where, &number, NULL) < 0 || expr_name_count(number) != 0 ||
         digits[minus + strspn(digits + minus, "0123456789.eE+-")] != '\0') {
-        err_set(err, ERR_FORMAT, "%s: <cn> holds a number, not '%.100s'", where, digits);
+        err_set(err, ERR_FORMAT, "%s: <cn> must contain a number, not '%.100s'", where, digits);
         expr_free(number);
         mem_free(digits);
         return -1;
@@ -110,7 +110,7 @@ static int take_name(struct mathml *m, const char *text, const char *where, stru
     char *name = str_trimmed(text);
     int status = 0;
     if (*name == '\0')
-        status = err_set(err, ERR_FORMAT, "%s: <ci> is empty; the name of a metric is wanted", where);
+        status = err_set(err, ERR_FORMAT, "%s: <ci> is empty; expected the name of a metric", where);
     else {
         expr_quote_name(&quoted, name);
         *vec_push(&m->operands) = (struct operand){quoted.bytes, BINDS_ATOM};
@@ -131,7 +131,7 @@ static int combine(struct mathml *m, const char *where, struct err *err)
     const struct operand *given = n ? m->operands.items + frame.first : NULL;
     struct buf out = {0};
     if (!frame.op)
-        return err_set(err, ERR_FORMAT, "%s: <apply> is empty; an operator (%s) and its operands are wanted", where,
+        return err_set(err, ERR_FORMAT, "%s: <apply> is empty; expected an operator (%s) and its operands", where,
                        known_operators);
     if (n < frame.op->least || n > frame.op->most)
         return err_set(err, ERR_FORMAT, "%s: <%s/> has %zu operand%s; it takes %s", where, frame.op->element, n,
@@ -184,6 +184,6 @@ const char *mathml_finish(struct mathml *m, const char *where, struct err *err)
 {
     if (m->operands.count == 1)
         return m->operands.items[0].text;
-    err_set(err, ERR_FORMAT, "%s: <math> holds one <apply>, <ci> or <cn>, not %zu", where, m->operands.count);
+    err_set(err, ERR_FORMAT, "%s: <math> must contain one <apply>, <ci> or <cn>, not %zu", where, m->operands.count);
     return NULL;
 }

@@ -62,10 +62,10 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
 {
     const struct config_metric *below = metric_below(m, name);
     if (below == given)
-        return err_set(m->err, ERR_FORMAT, "%s: %s is computed from itself; a formula names metrics above it",
+        return err_set(m->err, ERR_FORMAT, "%s: %s is computed from itself; a formula can only use metrics above it",
                        given->where, name);
     if (below)
-        return err_set(m->err, ERR_FORMAT, "%s: %s: '%s' stands below it (%s); a formula names metrics above it",
+        return err_set(m->err, ERR_FORMAT, "%s: %s: '%s' is defined below it (%s); a formula can only use metrics above it",
                        given->where, given->name, name, below->where);
     struct VEC(const char *) names = {0};
     for (size_t i = 0; i < m->columns->list.count; i++)
@@ -86,14 +86,14 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
         expr_quote_name(&quoted, near);
     if (near && !expr_is_bare_name(near))
         err_set(m->err, ERR_FORMAT,
-                "%s: %s: there is no metric '%s' before this one; did you mean %s, with the quotes?", given->where,
+                "%s: %s: no metric '%s' before this one; did you mean %s, with the quotes?", given->where,
                 given->name, name, quoted.bytes);
     else if (near)
-        err_set(m->err, ERR_FORMAT, "%s: %s: there is no metric '%s' before this one; did you mean %s?", given->where,
+        err_set(m->err, ERR_FORMAT, "%s: %s: no metric '%s' before this one; did you mean %s?", given->where,
                 given->name, name, quoted.bytes);
     else
-        err_set(m->err, ERR_FORMAT, "%s: %s: there is no metric '%s' before this one%s%s", given->where, given->name,
-                name, names.count > 1 ? "; the first there is is " : "", names.count > 1 ? names.items[0] : "");
+        err_set(m->err, ERR_FORMAT, "%s: %s: no metric '%s' before this one%s%s", given->where, given->name,
+                name, names.count > 1 ? "; the first one is " : "", names.count > 1 ? names.items[0] : "");
     buf_release(&quoted);
     vec_release(&names);
     return -1;
@@ -106,7 +106,7 @@ static int no_such_run(struct maker *m, const struct config_metric *given, const
         *vec_push(&names) = m->config->runs.items[i].name;
     *vec_push(&names) = NULL;
     const char *near = str_nearest(name, names.items);
-    err_set(m->err, ERR_FORMAT, "%s: %s: there is no run '%s'%s%s%s", given->where, given->name, name,
+    err_set(m->err, ERR_FORMAT, "%s: %s: no run '%s'%s%s%s", given->where, given->name, name,
             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     vec_release(&names);
     return -1;
@@ -163,7 +163,7 @@ static int lacks_operand(struct maker *m, const struct config_metric *given, con
         other++;
     if (*o->run || o->statistic != EXPR_NO_STATISTIC || other == m->config->runs.count)
         return no_such_operand(m, given, o);
-    return err_set(m->err, ERR_FORMAT, "%s: %s: the run '%s' has no '%s', which '%s' has; run(%s).M is that of one run",
+    return err_set(m->err, ERR_FORMAT, "%s: %s: the run '%s' has no '%s', but '%s' has; use run(%s).M for a single run",
                    given->where, given->name, runs[run].name, o->name, runs[other].name, runs[other].name);
 }
 
@@ -333,10 +333,10 @@ int columns_add_named_block(struct maker *m, const struct config_metric *given, 
     if (strcmp(given->block, LOOPS_BLOCK) == 0)
         return columns_add_loop_properties(m);
     int status = known ? blocks_check_name(known, given->block, m->err)
-                       : err_set(m->err, ERR_SYSTEM, "there are no metric blocks here");
+                       : err_set(m->err, ERR_SYSTEM, "no metric blocks are installed");
     if (status < 0)
         return *given->where ? err_in(m->err, "%s", given->where) : -1;
     if (columns_add_block(m, given->block) == 0)
-        warnings_add(warnings, "nothing of the metric block '%s' can be computed from what was measured", given->block);
+        warnings_add(warnings, "no metric of the block '%s' can be computed from the measured events", given->block);
     return 0;
 }

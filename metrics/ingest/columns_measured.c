@@ -123,7 +123,7 @@ int columns_add_every_event(struct maker *m)
                 continue;
             str_id name = columns_name_in_run(m, e->run, strtab_get(m->strings, e->name));
             if (columns_find(m->columns, name) != COLUMN_NONE)
-                return err_set(m->err, ERR_FORMAT, "two columns would be called '%s'; give the runs other names",
+                return err_set(m->err, ERR_FORMAT, "two columns would have the name '%s'; rename the runs",
                                strtab_get(m->strings, name));
             columns_add_measured(m, name, e, "");
         }
@@ -153,7 +153,7 @@ static int no_such_event(struct maker *m, const struct config_metric *given, con
     else if (list.len)
         err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; available: %s", given->where, event, list.bytes);
     else
-        err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; nothing was", given->where, event);
+        err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured, nor any other", given->where, event);
     vec_release(&names);
     buf_release(&list);
     return -1;
@@ -193,7 +193,7 @@ static struct run_event *chosen_event(struct maker *m, const struct config_metri
 
 int columns_take_metric(struct maker *m, const struct config_metric *given, str_id name)
 {
-    return err_set(m->err, ERR_FORMAT, "%s: there is a metric '%s' already", given->where,
+    return err_set(m->err, ERR_FORMAT, "%s: the metric '%s' already exists", given->where,
                    strtab_get(m->strings, name));
 }
 

@@ -57,8 +57,7 @@ static const struct {
      "",
      {"/opt/app 0x1000 D 9\n/opt/app 0x1000 perf::X 1\n", "/opt/app 0x1000 E 16\n"},
      "a.D!=90 a.perf::X=10 b.E=160",
-     "a and b have no event in common, so there is no difference: the first has D, X, the second E; -m compares what "
-     "you name"},
+     "a and b have no event in common: the first has D, X, the second E; compare others with -m"},
     {"strong scaling: what the second took more, of its total",
      "",
      "strong",
@@ -304,7 +303,7 @@ static void test_many_threads(void)
             CHECK_INT(m.e->metric_count, 257);
             CHECK_STR(strtab_get(m.e->strings, m.e->metrics[256].name), "C[255]");
             CHECK(experiment_value(m.e, 256, 0, VALUE_INCLUSIVE) == 2560);
-            char *want = mem_printf("of %zu columns by thread only the first 256 are shown", threads);
+            char *want = mem_printf("%zu columns by thread; only the first 256 are shown", threads);
             CHECK_INT(warnings_count(m.warnings), threads > 256);
             if (threads > 256)
                 CHECK_STR(warnings_get(m.warnings, 0), want);

@@ -122,7 +122,7 @@ static void add_thread_feeds(struct assigning *m, size_t base_columns, struct wa
             }
         }
     if (made > LIMIT_THREAD_COLUMNS)
-        warnings_add(warnings, "of %zu columns by thread only the first %d are shown", made, LIMIT_THREAD_COLUMNS);
+        warnings_add(warnings, "%zu columns by thread; only the first %d are shown", made, LIMIT_THREAD_COLUMNS);
 }
 
 void columns_assign_events(struct columns *c, const struct config *config, const struct input *inputs,

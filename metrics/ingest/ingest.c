@@ -90,11 +90,11 @@ static int check_profile(const struct hpcprof *p, struct err *err)
     for (size_t i = 0; i < p->count_count; i++)
         if (p->counts[i].context >= p->context_count || p->counts[i].event >= p->event_count ||
             p->counts[i].thread >= p->thread_count || p->counts[i].region >= p->region_count)
-            return err_set(err, ERR_FORMAT, "a measurement names a context, event, thread or region that is not in it");
+            return err_set(err, ERR_FORMAT, "a measurement refers to a missing context, event, thread or region");
     for (size_t i = 0; i < p->context_count; i++)
         if (p->contexts[i].module >= p->module_count ||
             (p->contexts[i].parent != HPCPROF_NO_PARENT && p->contexts[i].parent >= i))
-            return err_set(err, ERR_FORMAT, "a measurement names a module or a caller that is not in it");
+            return err_set(err, ERR_FORMAT, "a measurement refers to a missing module or caller");
     return 0;
 }
 
@@ -162,8 +162,7 @@ static void gather_tables(struct correlation *c, const struct config *config, co
     struct err err = {0};
     uint32_t run = config->runs.count > 1 ? input->run : RUN_ALONE;
     if (tables_ingest(&c->tables, c->strings, input->profile, &sites, run, c->process_count, c->event_count, &err) < 0)
-        warnings_add(warnings, "a part of the tables of run '%s' is left out: %s", config->runs.items[input->run].name,
-                     err.msg);
+        warnings_add(warnings, "some tables of run '%s' are omitted: %s", config->runs.items[input->run].name, err.msg);
     c->process_count += (uint32_t)input->profile->process_count;
     c->event_count += (uint32_t)input->profile->event_count;
 }

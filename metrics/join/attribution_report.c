@@ -38,16 +38,16 @@ static void warn_module(const struct experiment *e, const struct module *m, cons
     if (m->state != STRUCTURE_FOUND)
         return;
     if (m->why)
-        warnings_add(warnings, "%s: %s: %s of %s shown by function only, as %s has these", name, m->why,
+        warnings_add(warnings, "%s: %s: %s of %s shown by function only, from %s", name, m->why,
                      percent_text(share, sizeof share, s->no_line, total), metric, m->names_from);
     else if (m->stripped && s->no_line >= total * WORTH_NAMING)
-        warnings_add(warnings, "%s has no line table: %s of %s shown by function only", name,
+        warnings_add(warnings, "no debug information in %s: %s of %s shown by function only", name,
                      percent_text(share, sizeof share, s->no_line, total), metric);
     else if (s->no_line > 0 && s->no_line * 100 >= total)
-        warnings_add(warnings, "%s: %s of %s fell on instructions without a line, shown by function only", name,
+        warnings_add(warnings, "%s: %s of %s at instructions without a line, shown by function only", name,
                      percent_text(share, sizeof share, s->no_line, total), metric);
     if (s->no_symbol > 0 && s->no_symbol >= total * WORTH_NAMING)
-        warnings_add(warnings, "%s: %s of %s fell in no function known of it", name,
+        warnings_add(warnings, "%s: %s of %s outside any known function", name,
                      percent_text(share, sizeof share, s->no_symbol, total), metric);
 }
 
@@ -121,12 +121,12 @@ void warn_shares(const struct experiment *e, const struct correlation *c, const 
         if (worst[order[i]].part >= WORTH_NAMING)
             warn_module(e, m, &worst[order[i]], warnings);
         else if (worst[order[i]].part == 0 && m->state == STRUCTURE_FAILED && c->calls.count)
-            warnings_add(warnings, "%s: %s: shown by module only where call paths go through it",
+            warnings_add(warnings, "%s: %s: call paths through it are shown by module only",
                          strtab_get(e->strings, m->shown), m->why);
     }
     if (c->unlisted)
         warnings_add(warnings,
-                     "%zu procedures, which cost least, are shown without their instructions: a database has those of "
+                     "%zu procedures with the least cost are shown without instructions: a database contains at most "
                      "%u kB of machine code",
                      c->unlisted, LIMIT_LISTED_BYTES >> 10);
     mem_free(order);
@@ -169,8 +169,8 @@ void experiment_warn_sources(const struct experiment *e, struct warnings *warnin
             continue;
         char share[32];
         warnings_add(warnings,
-                     "the text of %zu source file%s with %s of %s, %s first, was not found on this machine; -I or "
-                     "--replace says where it is",
+                     "%zu source file%s with %s of %s (%s first) not found on this machine; give the folder with -I or "
+                     "--replace",
                      files, files == 1 ? "" : "s", percent_text(share, sizeof share, cost, total),
                      strtab_get(e->strings, e->metrics[m].display_name), strtab_get(e->strings, e->files[worst].name));
         return;
@@ -205,7 +205,8 @@ static void warn_lost(const struct input *inputs, size_t n, struct warnings *war
 {
     struct kernel_losses all = kernel_losses(inputs, n);
     if (all.lost)
-        warnings_add(warnings, "%llu samples (%.1f%%) were lost or throttled by the kernel and are in no column",
+        warnings_add(warnings,
+                     "%llu samples (%.1f%%) were lost or throttled by the kernel and are missing from all columns",
                      (unsigned long long)all.lost, percent_lost(&all));
 }
 
@@ -236,13 +237,14 @@ static const struct table_column placement_columns[] = {
     {.name = "metric", .type = TABLE_REF, .refers = "metric", .merge = TABLE_KEY},
     {.name = "how", .title = "placed", .type = TABLE_TEXT, .merge = TABLE_KEY},
     {.name = "module", .type = TABLE_TEXT, .merge = TABLE_KEY},
-    {.name = "why", .title = "why not by line", .type = TABLE_TEXT, .merge = TABLE_KEY},
+    {.name = "why", .title = "reason", .type = TABLE_TEXT, .merge = TABLE_KEY},
     {.name = "value", .type = TABLE_NUMBER, .merge = TABLE_SUM},
-    {.name = "percent", .title = "of all", .unit = "%", .type = TABLE_NUMBER, .merge = TABLE_SUM},
+    {.name = "percent", .title = "share", .unit = "%", .type = TABLE_NUMBER, .merge = TABLE_SUM},
 };
-static const struct table_decl placement = {"placement", "What was placed how",
-                                            "How exactly each event's cost is placed, and why not by line",
-                                            placement_columns, ARRAY_SIZE(placement_columns)};
+static const struct table_decl placement = {
+    "placement", "Attribution quality",
+    "Share of each event attributed to lines, functions and modules, with the reason if not to lines",
+    placement_columns, ARRAY_SIZE(placement_columns)};
 
 /* What a cost of the site is shown by, and why by no less. */
 static const char *how_placed(const struct correlation *c, uint32_t site, const char **why)
@@ -251,15 +253,15 @@ static const char *how_placed(const struct correlation *c, uint32_t site, const 
     const struct module *m = &c->modules.items[s->module];
     *why = "";
     if (s->cut) {
-        *why = "the call path has no beginning";
+        *why = "incomplete call path";
         return "by module";
     }
     switch (c->site_state[site]) {
     case SITE_NO_LINE:
-        *why = m->why ? m->why : m->stripped ? "there is no line table" : "instructions without a line";
+        *why = m->why ? m->why : m->stripped ? "no debug information" : "instructions without a line";
         return "by function";
     case SITE_NO_SYMBOL:
-        *why = m->state == STRUCTURE_NONE ? "there is no file to look into" : "in no function that is known";
+        *why = m->state == STRUCTURE_NONE ? "no file to analyse" : "outside any known function";
         return "by module";
     case SITE_NO_MODULE:
         *why = m->why ? m->why : "its file could not be read";

@@ -96,7 +96,7 @@ static int read_input(const struct config *config, struct input *input, uint32_t
     for (size_t k = 0; k < input->profile->count_count; k++)
         input->samples += input->profile->counts[k].samples;
     if (input->profile->count_count == 0)
-        warnings_add(warnings, "%s: holds no samples; did the program run long enough?", run.path);
+        warnings_add(warnings, "%s: contains no samples; did the program run long enough?", run.path);
     if (input->finished) { /* nothing in it to be read again */
         mem_free((void *)(uintptr_t)input->path);
         input->path = NULL;
@@ -129,7 +129,7 @@ int experiment_build(const struct config *config, const struct progress *progres
     struct input_list inputs = {0};
     struct structures *structures = NULL;
     *result = NULL;
-    int status = config->runs.count ? 0 : err_set(err, ERR_FORMAT, "no measurements are given");
+    int status = config->runs.count ? 0 : err_set(err, ERR_FORMAT, "no measurements");
     status = with_errors_of(config, status, err);
     if (status == 0)
         status = all_there(config, err);

@@ -140,8 +140,8 @@ int calls_build(struct experiment *e, struct correlation *c, const place_ix *new
     size_t n = b.nodes.parent.count;
     if (e->metric_count * n > LIMIT_EXPERIMENT_VALUES) {
         warnings_add(warnings,
-                     "call paths are left out: %zu columns at %zu of their nodes are more than %llu values "
-                     "(LIMIT_EXPERIMENT_VALUES); choose fewer columns",
+                     "call paths are omitted: %zu columns at %zu nodes exceed %llu values (LIMIT_EXPERIMENT_VALUES); "
+                     "choose fewer columns",
                      e->metric_count, n, (unsigned long long)LIMIT_EXPERIMENT_VALUES);
     } else {
         uint32_t *number;

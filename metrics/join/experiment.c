@@ -34,8 +34,7 @@ static int sum_column(struct experiment *e, size_t tree, size_t column, const st
     mem_free(own);
     mem_free(known);
     return fits ? 0
-                : err_set(err, ERR_FORMAT,
-                          "the counts of '%s' add up to more than 64 bits hold; the measurement is damaged",
+                : err_set(err, ERR_FORMAT, "the counts of '%s' exceed 64 bits; the measurement is damaged",
                           strtab_get(e->strings, e->metrics[column].name));
 }
 
@@ -177,10 +176,9 @@ static str_id title_of(const struct experiment *e, const struct config *config, 
 static int take_columns(struct experiment *e, const struct columns *columns, struct err *err)
 {
     if (columns->list.count * e->place_count > LIMIT_EXPERIMENT_VALUES)
-        return err_set(
-            err, ERR_LIMIT,
-            "%zu columns at %zu places are more than %llu values (LIMIT_EXPERIMENT_VALUES); choose fewer columns",
-            columns->list.count, e->place_count, LIMIT_EXPERIMENT_VALUES);
+        return err_set(err, ERR_LIMIT,
+                       "%zu columns at %zu scopes exceed %llu values (LIMIT_EXPERIMENT_VALUES); choose fewer columns",
+                       columns->list.count, e->place_count, LIMIT_EXPERIMENT_VALUES);
     e->metric_count = columns->list.count;
     e->metrics = mem_calloc(e->metric_count, sizeof *e->metrics);
     for (size_t i = 0; i < e->metric_count; i++) {

@@ -105,9 +105,9 @@ static const struct {
      "  file (no source) = 20 .\n"
      "   proc foo = 20 20\n"
      "    line = 20 20\n",
-     {"app: 1.9% of C fell on instructions without a line, shown by function only",
-      "app: 1.0% of C fell in no function known of it", "gone.so: cannot be opened: 2.9% of C shown by module only",
-      "libfoo.so has no line table: 1.9% of C shown by function only"}},
+     {"app: 1.9% of C at instructions without a line, shown by function only",
+      "app: 1.0% of C outside any known function", "gone.so: cannot be opened: 2.9% of C shown by module only",
+      "no debug information in libfoo.so: 1.9% of C shown by function only"}},
     {"two events, blanks where one has nothing",
      "/opt/app 0x1000 C 1\n"
      "/opt/app 0x2000 D 2\n"
@@ -476,23 +476,21 @@ static void test_metrics(void)
 static const struct {
     const char *config, *want;
 } metric_errors[] = {
-    {"<computed name='S' formula='CC - D'/>", "c.xml:1: S: there is no metric 'CC' before this one; did you mean C?"},
+    {"<computed name='S' formula='CC - D'/>", "c.xml:1: S: no metric 'CC' before this one; did you mean C?"},
     {"<computed name='S' formula='mean(CC over threads)'/>",
-     "c.xml:1: S: there is no metric 'mean(CC over threads)' before this one; the first "
-     "there is is C"},
-    {"<computed name='S' formula='perf::TASK - D'/>", "c.xml:1: S: there is no metric 'perf::TASK' before this one; "
-                                                      "did you mean \"perf::TASK-CLOCK\", with the quotes?"},
-    {"<computed name='S' formula='C'/><computed name='C' formula='1'/>", "c.xml:1: there is a metric 'C' already"},
+     "c.xml:1: S: no metric 'mean(CC over threads)' before this one; the first one is C"},
+    {"<computed name='S' formula='perf::TASK - D'/>",
+     "c.xml:1: S: no metric 'perf::TASK' before this one; did you mean \"perf::TASK-CLOCK\", with the quotes?"},
+    {"<computed name='S' formula='C'/><computed name='C' formula='1'/>", "c.xml:1: the metric 'C' already exists"},
     {"<computed name='S' formula='TASK-CLOCK'/>",
-     "c.xml:1: S: there is no metric 'TASK' before this one; did you mean \"TASK-CLOCK\", with the quotes?"},
+     "c.xml:1: S: no metric 'TASK' before this one; did you mean \"TASK-CLOCK\", with the quotes?"},
     {"<measured event='X1234567'/>", "c.xml:1: no event 'X1234567' was measured; there are C, D, perf::TASK-CLOCK"},
     {"<measured event='perf::TASK-CLACK'/>",
      "c.xml:1: no event 'perf::TASK-CLACK' was measured; did you mean 'perf::TASK-CLOCK'?"},
     {"<computed name='S' formula='run(n).C'/>", "c.xml:1: S: there is no run 'n'; did you mean 'a'?"},
-    {"<computed name='S' formula='total(CC)'/>",
-     "c.xml:1: S: there is no metric 'CC' before this one; did you mean C?"},
+    {"<computed name='S' formula='total(CC)'/>", "c.xml:1: S: no metric 'CC' before this one; did you mean C?"},
     {"<computed name='A' formula='B'/><computed name='B' formula='A'/>",
-     "c.xml:1: A: 'B' stands below it (c.xml:1); a formula names metrics above it"},
+     "c.xml:1: A: 'B' is defined below it (c.xml:1); a formula can only use metrics above it"},
 };
 
 /* Formulas that look elsewhere than at their own place: values at the first LINE, inclusive; and its procedure,
@@ -699,7 +697,7 @@ static void test_large_sums(void)
     experiment_free(e);
     p->counts[0].value = UINT64_MAX;
     CHECK_INT(experiment_from(c, &input, 1, &source, NULL, &e, NULL, &err), -1);
-    CHECK_STR(err.msg, "the counts of 'C' add up to more than 64 bits hold; the measurement is damaged");
+    CHECK_STR(err.msg, "the counts of 'C' exceed 64 bits; the measurement is damaged");
     hpcprof_free(p);
     config_free(c);
 }

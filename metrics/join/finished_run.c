@@ -154,7 +154,7 @@ static int add_modules(struct splitting *s, size_t **counts)
     for (place_ix i = 1; i < s->e->place_count; i++) {
         const struct place *p = &s->e->places[i];
         if (p->parent >= i || !nests(s->e->places[p->parent].kind, p->kind))
-            return damaged(s, "its places do not stand in each other as a program's do");
+            return damaged(s, "the nesting of its places is invalid");
         if (p->kind == PLACE_MODULE)
             add_module(s, i);
         else
@@ -287,7 +287,7 @@ static int add_events(struct splitting *s)
     for (size_t i = 0; i < s->e->metric_count; i++)
         if (is_event(s, i) && add_counts(s, s->event[i] = add_event(s, &s->e->metrics[i]), i) < 0)
             return -1;
-    return s->profile->count_count ? 0 : damaged(s, "it holds nothing that was measured");
+    return s->profile->count_count ? 0 : damaged(s, "it contains no measured values");
 }
 
 /* ---- who measured ----------------------------------------------------------------------------------- */
@@ -365,7 +365,7 @@ static int one_run(const struct splitting *s)
     if (s->e->run_count == 1)
         return 0;
     return err_set(s->err, ERR_UNSUPPORTED,
-                   "%s: is a database of %zu runs; to compare it, the database of a single run is wanted", s->path,
+                   "%s: a database of %zu runs; only the database of a single run can be compared", s->path,
                    s->e->run_count);
 }
 

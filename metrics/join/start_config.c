@@ -139,36 +139,29 @@ static void add_runs(struct buf *out, const struct config *c, const char *path)
 
 static void write_all(const struct config *c, const char *path, const struct experiment *e, struct buf *out)
 {
-    buf_str(out,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<!-- What `hpcview build` and `hpcview print` show. Paths are relative to this file.\n"
-            "     Everything is explained in doc/formats/configuration.md; hpcview-build(1) has the short form. -->\n"
-            "<hpcview version=\"1\">\n  <title>");
+    buf_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Configuration for `hpcview build` and `hpcview "
+                 "print`. Paths are relative to this file.\n     doc/formats/configuration.md describes all elements; "
+                 "hpcview-build(1) has an example. -->\n<hpcview version=\"1\">\n  <title>");
     add_escaped(out, strtab_get(e->strings, e->title));
-    buf_str(out, "</title>\n\n  <!-- Where sources are looked for, after this folder; with /* in its subfolders too.\n"
-                 "       Names of files below are shown relative to it. -->\n");
+    buf_str(out, "</title>\n\n  <!-- Folders to search for sources, after this folder; /* includes subfolders.\n       "
+                 "Names of files there are shown relative to it. -->\n");
     add_source_folders(out, e);
-    buf_str(out,
-            "\n  <!-- Where binaries and sources lay when they were built or measured, and where they are now. -->\n"
-            "  <!-- <replace in=\"/home/me/build\" out=\".\"/> -->\n\n"
-            "  <!-- What was measured: each run has its own columns. -->\n");
+    buf_str(out, "\n  <!-- Replace the folder of binaries and sources when they were built or measured by the current "
+                 "one. -->\n  <!-- <replace in=\"/home/me/build\" out=\".\"/> -->\n\n  <!-- The measurements: each run "
+                 "has its own columns. -->\n");
     add_runs(out, c, path);
     buf_str(out,
-            "\n  <!-- Structure from `hpcview structure`, for binaries that are not on this machine. -->\n"
-            "  <!-- <structure file=\"app.structure.xml\"/> -->\n\n"
-            "  <!-- The columns, in this order. Also: name, run, display-name, percent, display and sort (yes or no).\n"
-            "       Without any of them, every event is a column. -->\n");
+            "\n  <!-- Output of `hpcview structure`, for binaries that are not on this machine. -->\n  <!-- <structure "
+            "file=\"app.structure.xml\"/> -->\n\n  <!-- The columns, in this order. Also: name, run, display-name, "
+            "percent, display and sort (yes or no).\n       Without these elements, every event is a column. -->\n");
     add_measured(out, e);
     buf_str(out, "\n  <!-- Metrics that these events allow; hpcview-events(1) lists all blocks. -->\n");
     add_blocks(out, c, e);
     buf_str(
         out,
-        "\n  <!-- Columns computed from those above: + - * / ^ ( ) min max sum and more. Names with other characters "
-        "than letters,\n"
-        "       digits, '_', '.' and ':' stand in quotes. A blank stays a blank, and division by zero gives "
-        "one. -->\n"
-        "  <!-- <computed name=\"STALL\" formula=\"CYCLES - ICYCLES\"/> -->\n"
-        "</hpcview>\n");
+        "\n  <!-- Columns computed from those above: + - * / ^ ( ) min max sum and more. Quote names with characters "
+        "other than\n       letters, digits, '_', '.' and ':'. Operations with a blank, and division by zero, give a "
+        "blank. -->\n  <!-- <computed name=\"STALL\" formula=\"CYCLES - ICYCLES\"/> -->\n</hpcview>\n");
 }
 
 int config_write_start(const struct config *c, const char *path, const struct progress *progress, struct outfile *out,

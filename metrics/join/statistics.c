@@ -252,9 +252,9 @@ static void gather_finished(struct reading *r, struct gathering *g, const struct
 
 static int not_alike(struct err *err)
 {
-    return err_set(err, ERR_FORMAT,
-                   "the ranks do not see the same places; do all of their machines have the same files, binaries and "
-                   "sources?");
+    return err_set(
+        err, ERR_FORMAT,
+        "the ranks found different scopes; do all of their machines have the same measurements, binaries and sources?");
 }
 
 /* ---- a repetition's values, of the files that each rank has seen ---- */

@@ -104,7 +104,7 @@ int experiment_gate(const struct experiment *e, bool *holds, struct err *err)
             continue;
         double value = experiment_value(e, i, 0, VALUE_INCLUSIVE);
         if (isnan(value))
-            return err_set(err, ERR_FORMAT, "'%s' has no value: something it names was not measured",
+            return err_set(err, ERR_FORMAT, "'%s' has no value: one of its metrics was not measured",
                            strtab_get(e->strings, e->metrics[i].formula));
         *holds = *holds || value > 0;
     }

@@ -20,15 +20,15 @@ static const struct table_column columns[] = {
     {.name = "process",
      .type = TABLE_COUNT,
      .merge = TABLE_KEY,
-     .description = "its rank, or a number behind those of the run's ranks"},
+     .description = "its rank, or a number after those of the run's ranks"},
     {.name = "thread", .type = TABLE_COUNT, .merge = TABLE_KEY},
     {.name = "name", .type = TABLE_TEXT, .merge = TABLE_LAST, .description = "the thread's"},
-    {.name = "value", .type = TABLE_NUMBER, .merge = TABLE_SUM, .description = "with all below the place"},
+    {.name = "value", .type = TABLE_NUMBER, .merge = TABLE_SUM, .description = "including everything below the place"},
 };
-static const struct table_decl decl = {TABLE_THREAD_VALUES, "Values by thread",
-                                       "what each thread spent at the places with most of a metric; a thread that has "
-                                       "no row at a place spent nothing there",
-                                       columns, ARRAY_SIZE(columns)};
+static const struct table_decl decl = {
+    TABLE_THREAD_VALUES, "Values by thread",
+    "values of each thread at the places with most of a metric; a thread without a row at a place has none there",
+    columns, ARRAY_SIZE(columns)};
 
 struct candidate {
     double value;

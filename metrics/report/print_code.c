@@ -521,8 +521,7 @@ int print_code(const struct view *t, struct outfile *out, struct err *err)
     struct code c = {.t = t, .insns = instructions_of(t->e), .text = {.file = SOURCE_NONE}};
     if (!c.insns)
         return err_set(err, ERR_FORMAT,
-                       "there are no instructions to show: no binary of what was sampled is here, or what measured "
-                       "knows lines alone");
+                       "no instructions to show: no sampled binary is available, or the measurement has lines only");
     take_values(&c);
     find_pieces(&c);
     c.led_to = mem_calloc(table_row_count(c.insns), 1);

@@ -60,8 +60,8 @@ static int check_source(const struct source *s, const char *const *columns, stru
         size_t at = table_column_of(s->table, *columns + 1);
         uint8_t type = **columns == 'r' ? TABLE_REF : **columns == 't' ? TABLE_TEXT : TABLE_COUNT;
         if (at == SIZE_MAX || s->decl->columns[at].type != type)
-            return err_set(err, ERR_FORMAT, "the table '%s' has no column '%s' as hpcview simulate makes it",
-                           s->decl->name, *columns + 1);
+            return err_set(err, ERR_FORMAT, "the table '%s' lacks the column '%s' of hpcview simulate", s->decl->name,
+                           *columns + 1);
     }
     return 0;
 }
@@ -248,11 +248,10 @@ static void add_pairs(struct memory_view *v)
         .name = n, .title = t, .unit = "%", .type = TABLE_NUMBER, .merge = TABLE_LAST                                  \
     }
 #define COUNTS                                                                                                         \
-    COUNT("accesses", NULL), COUNT("misses", NULL), PERCENT("share", "of the level's misses"),                         \
+    COUNT("accesses", NULL), COUNT("misses", NULL), PERCENT("share", "share of the level's misses"),                   \
         PERCENT("miss_ratio", "miss ratio"), PERCENT("temporal", "temporal"), PERCENT("spatial", "spatial use"),       \
-        COUNT("cold", NULL), COUNT("conflict", NULL), COUNT("distinct", "distinct blocks"),                            \
-        COUNT("evictions", "evicted blocks"), COUNT("write_backs", "write-backs"),                                     \
-        COUNT("invalidated", "taken by other threads")
+        COUNT("cold", NULL), COUNT("conflict", NULL), COUNT("distinct", "distinct lines"),                             \
+        COUNT("evictions", "evicted lines"), COUNT("write_backs", "write-backs"), COUNT("invalidated", "invalidated")
 
 static const struct table_column run_column[] = {
     {.name = "run", .type = TABLE_REF, .refers = "run", .merge = TABLE_LAST}};
@@ -260,11 +259,14 @@ static const struct table_column reference_columns[] = {TEXT("level", NULL), PLA
                                                         TEXT("array", NULL), COUNTS};
 static const struct table_column array_columns[] = {TEXT("level", NULL), TEXT("array", NULL),
                                                     PLACE("where", "allocated at"), COUNTS};
-static const struct table_column evictor_columns[] = {
-    TEXT("level", NULL),          PLACE("victim", "thrown out"),
-    TEXT("array", "its array"),   PLACE("evictor", "by"),
-    TEXT("by_array", "on array"), COUNT("blocks", NULL),
-    PERCENT("share", "of its"),   COUNT("invalidated", "by another thread's store")};
+static const struct table_column evictor_columns[] = {TEXT("level", NULL),
+                                                      PLACE("victim", "victim"),
+                                                      TEXT("array", "victim's array"),
+                                                      PLACE("evictor", "by"),
+                                                      TEXT("by_array", "on array"),
+                                                      COUNT("blocks", NULL),
+                                                      PERCENT("share", "share of its evictions"),
+                                                      COUNT("invalidated", "by another thread's store")};
 
 #define SHAPE(n, c)                                                                                                    \
     {                                                                                                                  \

@@ -12,8 +12,8 @@ static const double least_share = PRINT_LEAST_SHARE;
 int print_no_paths(struct err *err)
 {
     return err_set(err, ERR_USAGE,
-                   "no call paths were measured; 'hpcview record' measures them (without --no-call-paths), and imports "
-                   "may have them (those of a finished database are not there where more columns are made of it)");
+                   "no call paths were recorded; 'hpcview record' records them unless --no-call-paths is given, and "
+                   "imports may have them (those of a finished database are lost if more columns are computed)");
 }
 
 static uint8_t kind_of(const struct experiment *e, size_t tree, uint32_t node)
@@ -50,8 +50,7 @@ static bool is_at(const struct experiment *e, const struct place *p, const char 
 int print_nothing_of(const struct view *t, struct err *err)
 {
     return err_set(err, ERR_USAGE,
-                   "nothing on a call path is '%s'; a procedure is given by its name or a pattern of it ('dot*'), a "
-                   "loop or a line as FILE:LINE",
+                   "no call path contains '%s'; name a procedure by a pattern ('dot*'), a loop or a line as FILE:LINE",
                    t->options->of);
 }
 

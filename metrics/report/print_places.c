@@ -96,8 +96,8 @@ static char *tree_text(const struct view *t, const struct row *r)
 static void add_tree_columns(struct view *t, struct text_table *text)
 {
     static const char *const heads[][2] = {[PRINT_PATH] = {"calls", "called at"},
-                                           [PRINT_CALLER] = {"procedure, its callers below it", "calls at"},
-                                           [PRINT_CALLS] = {"procedure, its callers and what it calls", "at"}};
+                                           [PRINT_CALLER] = {"procedure with its callers", "calls at"},
+                                           [PRINT_CALLS] = {"procedure with callers and callees", "at"}};
     struct text_column *c = text_table_add(text, heads[t->options->level][0], "", true);
     for (size_t i = 0; i < t->rows.count; i++)
         text_column_add(c, tree_text(t, &t->rows.items[i]));
@@ -162,13 +162,13 @@ void print_legend(const struct view *t, struct outfile *out)
             buf_char(&b, ' ');
             buf_safe(&b, strtab_get(e->strings, m->unit));
         }
-        buf_str(&b, m->formula ? "" : " in all");
+        buf_str(&b, m->formula ? "" : " in total");
         if (m->period)
-            buf_printf(&b, ", a sample every %llu", (unsigned long long)m->period);
+            buf_printf(&b, ", one sample every %llu", (unsigned long long)m->period);
         if (m->repetitions > 1)
             buf_printf(&b, ", the mean of %u runs", m->repetitions);
         if (!isnan(m->exact_total))
-            buf_printf(&b, "; the counters say %.15g", m->exact_total);
+            buf_printf(&b, "; counted %.15g", m->exact_total);
         buf_str(&b, m->estimated ? ", estimated\n" : "\n");
     }
     buf_char(&b, '\n');

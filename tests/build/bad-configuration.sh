@@ -53,7 +53,7 @@ cat >c.xml <<'END'
   <computed name="A" formula="B + 1"/><computed name="B" formula="A + 1"/>
 </hpcview>
 END
-refused "a circle of metrics" "c.xml:2: A: 'B' stands below it (c.xml:*); a formula names metrics above it*"
+refused "a circle of metrics" "c.xml:2: A: 'B' is defined below it (c.xml:*); a formula can only use metrics above it*"
 
 # Formulas that are none, and names that only the measurement shows to be unknown: at once, and none because of another.
 cat >c.xml <<'END'

@@ -69,7 +69,7 @@ run "$hpcview" print --by program --format csv c.xml
 check_match "and their spread stands beside the mean" "$out" "CPUTIME,stddev(CPUTIME over repetitions)"
 sed -i 's/repetitions="2"/repetitions="none"/' c.xml
 run "$hpcview" print c.xml
-check_match "how often is a number" "$err" "c.xml:3: repetitions is a number from 1 to 4096, not 'none'"
+check_match "how often is a number" "$err" "c.xml:3: repetitions must be a number from 1 to 4096, not 'none'"
 
 # words as a shell has them; what is wrong with them is said by line, and nothing is run
 cat >work/args.sh <<'END'
@@ -102,15 +102,15 @@ for wrong in "command=\"./spin 'a\"" 'command="./spin &quot;a"' 'command=" "' 'c
     run "$hpcview" run -o x.db x.xml
     printf '%s\n' "$err" | grep -v '(1 of 1)\|not measured yet\|nothing to show' >>wrong
 done
-check_equal "what is wrong with them" "$(sed -n 's,^hpcview: ,,p' wrong)" "x.xml:2: './spin 'a': there is no second '
-x.xml:2: './spin \"a': there is no second \"
+check_equal "what is wrong with them" "$(sed -n 's,^hpcview: ,,p' wrong)" "x.xml:2: './spin 'a': unmatched '
+x.xml:2: './spin \"a': unmatched \"
 x.xml:2: the command is empty
 x.xml:2: environment: 'A' is not NAME=VALUE
 x.xml:2: environment: '=a' is not NAME=VALUE
-x.xml:2: 'A='': there is no second '
+x.xml:2: 'A='': unmatched '
 ./nowhere: program not found (No such file or directory)
 x.xml:2: work/none: the run's folder: No such file or directory
-x.xml:2: ''': there is no second '"
+x.xml:2: ''': unmatched '"
 check "nothing of them is left" test ! -e x.m -a ! -e x.m.part -a ! -e x.db
 
 run "$hpcview" run --again -- /bin/true

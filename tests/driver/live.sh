@@ -25,7 +25,7 @@ check_equal "what it prints does not stand among the findings" "$(printf '%s\n' 
 check_equal "the database is where it was wanted" "$([ -f other.html ] && [ ! -e kept.db ] && echo there)" there
 check_equal "the measurements too" "$(ls kept)" experiment-1
 run "$hpcview" diagnose --experiments 1 --keep killed -- sh -c 'kill -9 $$'
-check_match "or by a signal" "$err" "hpcview: warning: experiment 1: sh was ended by signal 9; what was measured until then counts"
+check_match "or by a signal" "$err" "hpcview: warning: experiment 1: sh was killed by signal 9; its counts until then are used"
 rm -rf kept
 run "$hpcview" diagnose --keep kept -- /nowhere/program
 check_equal "a program that is not there" "$status $err" "1 hpcview: experiment 1: where the time goes
@@ -66,7 +66,7 @@ run "$hpcview" diagnose --experiments 2 --keep twice -- ./busy
 check_equal "two experiments, in a row" "$(printf '%s\n' "$err" | sed -n 's/^hpcview: \(experiment [0-9]*\):.*/\1/p; /^said/p' | tr '\n' ' ')" \
     "experiment 1 said experiment 2 said "
 second=$(printf '%s\n' "$err" | sed -n 's/^hpcview: experiment 2: //p')
-check_match "the second for what is not known yet" ", $second," ", perf::PAGE-FAULTS (for PageFaults),"
+check_match "the second for unknown yet" ", $second," ", perf::PAGE-FAULTS (for PageFaults),"
 check_match "of several properties" ", $second" ", REALTIME (for WaitingPlace), perf::MAJOR-FAULTS (for MajorFaults), "
 check_equal "of no event that was measured" "$(printf '%s\n' "$second" | grep -c 'TASK-CLOCK')" 0
 run "$hpcview" info twice/experiment-2
@@ -80,7 +80,7 @@ if command -v qemu-x86_64 >/dev/null && [ -f "$top_builddir/.libs/libhpcview-sim
         "simulated memory (for MemoryBound) of work"
     fourth=$(printf '%s\n' "$err" | sed -n 's/^hpcview: experiment 4: //p')
     [ -z "$fourth" ] || check_equal "where too few samples left something unknown there are more" "$fourth" \
-        "perf::TASK-CLOCK, 2000 samples a second (too few left something unknown)"
+        "perf::TASK-CLOCK, 2000 samples per second (too few samples left something unknown)"
 else
     skip "simulated memory" "no qemu-x86_64 here, or no plugin for it"
 fi
