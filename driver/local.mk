@@ -4,7 +4,7 @@ driver_alone = %D%/driver.h %D%/main.c %D%/options.c %D%/paths.c %D%/overrides.h
 	%D%/cmd_info.c %D%/cmd_init.c %D%/cmd_events.c %D%/cmd_open.c %D%/cmd_phases.c %D%/cmd_print.c %D%/cmd_quality.c \
 	%D%/cmd_simulate.c %D%/cmd_structure.c
 %C%_hpcview_SOURCES = $(driver_alone) %D%/ranks.c
-%C%_hpcview_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+%C%_hpcview_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) -DPREFIX='"$(prefix)"' -DBINDIR='"$(bindir)"' -DPKGDATADIR='"$(pkgdatadir)"' -DPKGLIBDIR='"$(pkglibdir)"'
 %C%_hpcview_LDADD = $(ROOM_LDADD) $(MPI_LIBS)
 
 check_PROGRAMS += %D%/phases_test

@@ -56,7 +56,7 @@ EXTRA_DIST += %D%/hpcview-cc.in %D%/heap_calls.inc
 hooksdir = $(pkglibdir)
 dist_hooks_DATA = %D%/hooks-x86_64.s %D%/hooks-aarch64.s
 $(wrappers): %D%/hpcview-cc.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) %D% && sed 's,[@]pkglibdir[@],$(pkglibdir),' $(srcdir)/%D%/hpcview-cc.in >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)$(MKDIR_P) %D% && sed 's,[@]prefix[@],$(prefix),; s,[@]bindir[@],$(bindir),; s,[@]pkglibdir[@],$(pkglibdir),' $(srcdir)/%D%/hpcview-cc.in >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
 
 # (they stand in front of malloc and memcpy, as the sanitizers do)
 if !ASAN

@@ -2,6 +2,7 @@ dist_check_SCRIPTS += \
 	%D%/headers.sh %D%/format.sh %D%/rooms.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh %D%/driver/live.sh \
 	%D%/e2e/example.sh %D%/e2e/tutorial.sh %D%/scale.sh %D%/e2e/bad-input.sh %D%/e2e/page.sh %D%/perf-compare.sh
 dist_check_SCRIPTS += %D%/walkthrough/walkthrough.sh
+dist_check_SCRIPTS += %D%/install/installed.sh
 dist_check_SCRIPTS += %D%/build/bad-configuration.sh %D%/compare/compare.sh %D%/print/schema.sh
 EXTRA_DIST += %D%/compare/kernels.c %D%/print/validate.py
 EXTRA_DIST += %D%/walkthrough/toy.c %D%/walkthrough/shown.mjs
