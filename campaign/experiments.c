@@ -88,9 +88,9 @@ static void PRINTF_LIKE(2, 3) report(const struct experiments *l, const char *fm
 
 static int simulate(struct experiments *l, struct plan *plan, const char *dir, int *status)
 {
-    struct mhsim_machine machine;
+    struct machine_memory machine;
     const struct campaign_experiments *given = l->options;
-    if (mhsim_machine_here("/sys", &machine, l->err) < 0)
+    if (machine_memory_here("/sys", &machine, l->err) < 0)
         return -1;
     struct mhsim_run_options o = {.machine = &machine,
                                   .out_dir = dir,

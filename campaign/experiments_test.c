@@ -4,7 +4,7 @@
  */
 #include "campaign/campaign.h"
 
-#include "metrics/metrics_int.h"
+#include "metrics/join/join.h"
 #include "mhsim/mhsim.h"
 #include "tests/chance.h"
 #include "tests/fixtures/outline.h"
@@ -127,9 +127,9 @@ int fake_record(const struct hpcprof_record_options *o, char *const *argv, int *
     return ended(round, status, err);
 }
 
-int fake_machine_here(const char *sys, struct mhsim_machine *machine, struct err *err)
+int fake_machine_here(const char *sys, struct machine_memory *machine, struct err *err)
 {
-    *machine = (struct mhsim_machine){.level_count = 3};
+    *machine = (struct machine_memory){.level_count = 3};
     printf("machine of %s\n", sys);
     fflush(stdout);
     return world.rounds[world.run].failure == MACHINE ? err_set(err, ERR_SYSTEM, "no machine") : 0;

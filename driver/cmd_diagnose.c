@@ -5,6 +5,7 @@
 #include "driver/findings.h"
 #include "driver/overrides.h"
 #include "driver/record.h"
+#include "htmlgen/htmlgen.h"
 
 #include <math.h>
 #include <stdio.h>

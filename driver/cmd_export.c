@@ -3,6 +3,7 @@
 
 #include "driver/overrides.h"
 #include "export/export.h"
+#include "htmlgen/htmlgen.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /* hpcview print: measurements as a table, without a database. */
 #include "driver/overrides.h"
+#include "htmlgen/htmlgen.h"
 
 #include <stdio.h>
 #include <stdlib.h>

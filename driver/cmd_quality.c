@@ -37,11 +37,11 @@ static int parse_format(enum quality_format *format, struct err *err)
     return err_set(err, ERR_USAGE, "quality: no format '%s'; there are text, csv and json", opt.format);
 }
 
-static int get_machine(bool aarch64, struct quality_machine **machine, struct err *err)
+static int get_machine(bool aarch64, struct machine_core **machine, struct err *err)
 {
     char *dir = driver_machines_dir();
-    int status = opt.machine ? quality_machine_read(opt.machine, dir, machine, err)
-                             : quality_machine_here(dir, "/proc/cpuinfo", aarch64, machine, err);
+    int status = opt.machine ? machine_core_read(opt.machine, dir, machine, err)
+                             : machine_core_here(dir, "/proc/cpuinfo", aarch64, machine, err);
     mem_free(dir);
     return status;
 }
@@ -82,7 +82,7 @@ const struct quality_tools *driver_llvm_tools(void)
 static int analyze(struct session *s, struct bloop_binary *binary, struct quality_report **report)
 {
     struct scope_tree *tree = NULL;
-    struct quality_machine *machine = NULL;
+    struct machine_core *machine = NULL;
     int status = get_machine(bloop_is_aarch64(binary), &machine, &s->err);
     if (status == 0)
         status = bloop_scopes_all(binary, &tree, s->warnings, &s->err);
@@ -92,7 +92,7 @@ static int analyze(struct session *s, struct bloop_binary *binary, struct qualit
             &(struct quality_options){.machine = machine, .tools = opt.without_llvm ? NULL : driver_llvm_tools()},
             report, s->warnings, &s->err);
     scope_tree_free(tree);
-    quality_machine_free(machine);
+    machine_core_free(machine);
     return status;
 }
 

@@ -96,24 +96,24 @@ static int get_sets(struct mhsim_run_options *o, struct err *err)
     return 0;
 }
 
-static int get_machine(struct session *s, struct mhsim_machine *m)
+static int get_machine(struct session *s, struct machine_memory *m)
 {
     if (!opt.machine) {
-        int known = mhsim_machine_here("/sys", m, &s->err);
+        int known = machine_memory_here("/sys", m, &s->err);
         if (known == 0)
             warnings_add(s->warnings, "the kernel does not describe this machine's caches; usual ones are simulated");
         return known < 0 ? -1 : 0;
     }
     char *dir = driver_machines_dir();
-    int status = mhsim_machine_read(opt.machine, dir, m, &s->err);
+    int status = machine_memory_read(opt.machine, dir, m, &s->err);
     mem_free(dir);
     return status;
 }
 
-static void show_machine(const struct mhsim_machine *m)
+static void show_machine(const struct machine_memory *m)
 {
     struct buf b = {0};
-    mhsim_machine_print(m, &b);
+    machine_memory_print(m, &b);
     printf("%s%s%s\n", m->name, *m->name ? ": " : "", b.bytes);
     buf_release(&b);
 }
@@ -162,7 +162,7 @@ static int simulate(struct session *s, struct mhsim_run_options *o, char **argv)
 
 static int run_with(struct session *s, struct mhsim_run_options o, int argc, char **argv)
 {
-    struct mhsim_machine machine;
+    struct machine_memory machine;
     o.machine = &machine;
     if (get_machine(s, &machine) < 0 || get_count("delay", opt.delay, &o.delay, &s->err) < 0 ||
         get_count("window", opt.window, &o.window, &s->err) < 0 || get_burst(&o, &s->err) < 0 ||

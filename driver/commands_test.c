@@ -16,7 +16,7 @@
 #include "bloop/bloop.h"
 #include "driver/driver.h"
 #include "htmlgen/htmlgen.h"
-#include "metrics/metrics_int.h"
+#include "metrics/join/join.h"
 #include "mhsim/mhsim.h"
 #include "quality/quality.h"
 #include "tests/cases.h"
@@ -150,22 +150,22 @@ int fake_keep_functions(const char *measured, const char *file, struct err *err)
     return 0;
 }
 
-int fake_machine_here(const char *sys, struct mhsim_machine *machine, struct err *err)
+int fake_machine_here(const char *sys, struct machine_memory *machine, struct err *err)
 {
     const char *known = getenv("MACHINE");
     char *dir = path_join(scratch, "share/machines");
-    int status = mhsim_machine_read("year-2001", dir, machine, err);
+    int status = machine_memory_read("year-2001", dir, machine, err);
     mem_free(dir);
     if (strcmp(sys, "/sys") != 0 || (known && strcmp(known, "broken") == 0))
         return err_set(err, ERR_SYSTEM, "the machine cannot be read");
     return status < 0 ? -1 : !known;
 }
 
-int fake_quality_here(const char *dir, const char *cpuinfo, bool aarch64, struct quality_machine **machine,
+int fake_quality_here(const char *dir, const char *cpuinfo, bool aarch64, struct machine_core **machine,
                       struct err *err)
 {
     fprintf(stderr, "the core of %s, %d, in %s\n", cpuinfo, aarch64, path_base(dir));
-    return quality_machine_read("skylake-server", dir, machine, err);
+    return machine_core_read("skylake-server", dir, machine, err);
 }
 
 /* ---- binaries: NAME.bin has the structure of NAME.bin.xml -------------------------------------------------------------------- */

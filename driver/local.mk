@@ -17,8 +17,8 @@ check_PROGRAMS += %D%/commands_test
 TESTS += %D%/commands_test
 %C%_commands_test_SOURCES = %D%/commands_test.c tests/cases.h tests/tap.h $(driver_alone) $(CAMPAIGN_SOURCES) bloop/symbolizer.c
 %C%_commands_test_CPPFLAGS = $(%C%_hpcview_CPPFLAGS) -Dmain=command_main -Dhpcprof_list_events=fake_list_events -Dhpcprof_record=fake_record \
-	-Dmeasurement_keep_functions=fake_keep_functions -Dmhsim_machine_here=fake_machine_here -Dmhsim_run=fake_simulate \
-	-Dquality_machine_here=fake_quality_here -Dbloop_variables=fake_variables -Dgethostname=fake_gethostname -Dexeclp=fake_execlp \
+	-Dmeasurement_keep_functions=fake_keep_functions -Dmachine_memory_here=fake_machine_here -Dmhsim_run=fake_simulate \
+	-Dmachine_core_here=fake_quality_here -Dbloop_variables=fake_variables -Dgethostname=fake_gethostname -Dexeclp=fake_execlp \
 	-Disatty=fake_isatty -Dclock_gettime=fake_clock -Dexperiment_build=fake_build -Dhtmlgen_write=fake_write \
 	-Dbloop_open=fake_open -Dbloop_close=fake_close -Dbloop_scopes_all=fake_scopes_all -Dbloop_build_id=fake_build_id \
 	-Dbloop_is_aarch64=fake_is_aarch64 -Dbloop_cache_path=fake_cache_path -Dbloop_stats=fake_stats -Dquality_analyze=fake_analyze \

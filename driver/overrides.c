@@ -3,6 +3,7 @@
 
 #include "campaign/campaign.h"
 #include "filters/filters.h"
+#include "htmlgen/htmlgen.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -144,6 +145,7 @@ static void set_machine(struct config *config, const struct overrides *o)
 int overrides_apply(const struct overrides *o, const char *command, struct config *config, struct err *err)
 {
     int status = set_blocks(config, err);
+    config_set_reader(config, &htmlgen_reader);
     if (status == 0)
         status = add_options(config, o, command, err);
     set_machine(config, o);

@@ -8,7 +8,8 @@
  * The regions ("path") are the call path where no other is known. Columns that cannot be added up (minima, maxima,
  * inclusive values, shares) are left out.
  */
-#include "filters/sink.h"
+#include "filters/base/builder.h"
+#include "filters/formats.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ struct field {
 struct caliper {
     const struct filter_input *in;
     struct json *json;
-    struct sink sink;
+    struct builder builder;
     const char *module;
     struct VEC(struct column) columns;
     struct hashmap column_index; /* by name, for records that name them */
@@ -58,7 +59,7 @@ struct caliper {
     struct VEC(uint32_t) parents; /* of nodes */
     struct VEC(uint32_t) chain;   /* nodes, the innermost first */
     struct VEC(struct field) fields;
-    struct sink_threads threads;
+    struct builder_threads threads;
     struct buf left_out; /* names of columns */
     bool has_calls;
     struct warnings *warnings;
@@ -210,10 +211,10 @@ static uint32_t add_column(struct caliper *c, const char *name, json_ix metadata
 static void enter(struct caliper *c, enum kind kind, const char *label, struct node *at)
 {
     if (kind == REGIONS)
-        at->region = hpcprof_add_region(c->sink.into, label, at->region);
+        at->region = hpcprof_add_region(c->builder.into, label, at->region);
     if (kind == CALLS || !c->has_calls) {
-        struct sink_place p = {at->context, c->module, label, "", 0};
-        at->context = sink_context(&c->sink, &p);
+        struct builder_place p = {at->context, c->module, label, "", 0};
+        at->context = builder_context(&c->builder, &p);
     }
 }
 
@@ -255,7 +256,7 @@ static const char *text_of(struct caliper *c, const struct field *f)
 
 static void worker_of(struct caliper *c, uint32_t *rank, uint32_t *thread)
 {
-    *rank = SINK_NO_RANK;
+    *rank = BUILDER_NO_RANK;
     *thread = 0;
     for (size_t i = 0; i < c->fields.count; i++) {
         const struct field *f = &c->fields.items[i];
@@ -269,7 +270,7 @@ static void worker_of(struct caliper *c, uint32_t *rank, uint32_t *thread)
 }
 
 /* Where the sample itself was, below its path. */
-static void place_sample(struct caliper *c, const struct field *f, struct sink_place *p, char **owned)
+static void place_sample(struct caliper *c, const struct field *f, struct builder_place *p, char **owned)
 {
     enum kind kind = c->columns.items[f->column].kind;
     const char *text = text_of(c, f), *colon = strrchr(text, ':');
@@ -291,8 +292,8 @@ static void place_sample(struct caliper *c, const struct field *f, struct sink_p
 /* The path's last frame is the sample's function, which then has a line and a module. */
 static uint32_t sample_context(struct caliper *c, uint32_t path)
 {
-    struct hpcprof *into = c->sink.into;
-    struct sink_place p = {path, c->module, "", "", 0};
+    struct hpcprof *into = c->builder.into;
+    struct builder_place p = {path, c->module, "", "", 0};
     char *owned = NULL;
     for (size_t i = 0; i < c->fields.count; i++)
         place_sample(c, &c->fields.items[i], &p, &owned);
@@ -305,7 +306,7 @@ static uint32_t sample_context(struct caliper *c, uint32_t path)
             p.parent = last->parent;
         }
     }
-    uint32_t context = path == HPCPROF_NO_PARENT || more ? sink_context(&c->sink, &p) : path;
+    uint32_t context = path == HPCPROF_NO_PARENT || more ? builder_context(&c->builder, &p) : path;
     mem_free(owned);
     return context;
 }
@@ -332,13 +333,13 @@ static void add_value(struct caliper *c, const struct field *f, uint32_t context
     if (column->kind != VALUE || (!number && (*text == '\0' || *end)))
         return;
     if (!column->ready)
-        column->event = sink_event(&c->sink, column->name, "as Caliper has it", column->unit, 0);
+        column->event = builder_event(&c->builder, column->name, "as Caliper has it", column->unit, 0);
     column->ready = true;
     uint64_t exact = number && column->scale == 1 ? json_count(j, f->value) : 0;
     if (exact)
-        sink_add(&c->sink, context, column->event, 0, exact);
+        builder_add(&c->builder, context, column->event, 0, exact);
     else
-        sink_add_number(&c->sink, context, column->event, value * column->scale);
+        builder_add_number(&c->builder, context, column->event, value * column->scale);
 }
 
 static int read_record(struct caliper *c)
@@ -349,8 +350,8 @@ static int read_record(struct caliper *c)
         if (take_path(c, &c->fields.items[i], &at) < 0)
             return -1;
     worker_of(c, &rank, &thread);
-    c->sink.thread = sink_threads_row(&c->threads, rank, thread);
-    c->sink.region = at.region;
+    c->builder.thread = builder_threads_row(&c->threads, rank, thread);
+    c->builder.region = at.region;
     uint32_t context = sample_context(c, at.context);
     for (size_t i = 0; i < c->fields.count; i++)
         add_value(c, &c->fields.items[i], context);
@@ -392,8 +393,9 @@ static int meet_worker(struct caliper *c)
 {
     uint32_t rank, thread;
     worker_of(c, &rank, &thread);
-    return sink_threads_meet(&c->threads, rank, thread) ? 0
-                                                        : wrong(c, 0, "has more threads than can be (LIMIT_THREADS)");
+    return builder_threads_meet(&c->threads, rank, thread)
+               ? 0
+               : wrong(c, 0, "has more threads than can be (LIMIT_THREADS)");
 }
 
 static int read_nodes(struct caliper *c, json_ix nodes)
@@ -433,7 +435,7 @@ static int read_all(struct caliper *c, struct hpcprof *into)
     json_ix records;
     if (read_head(c, &records) < 0 || each_record(c, records, meet_worker) < 0)
         return -1;
-    c->sink = sink_threads_begin(&c->threads, into, c->in, "Caliper", "");
+    c->builder = builder_threads_begin(&c->threads, into, c->in, "Caliper", "");
     if (each_record(c, records, read_record) < 0)
         return -1;
     if (c->left_out.len)
@@ -455,14 +457,14 @@ int caliper_convert(const struct filter_input *in, struct hpcprof *into, struct 
     if (status == 0)
         status = read_all(&c, into);
     if (status == 0)
-        sink_end(&c.sink, in, warnings);
+        builder_end(&c.builder, in, warnings);
     vec_release(&c.columns);
     vec_release(&c.nodes);
     vec_release(&c.parents);
     vec_release(&c.chain);
     vec_release(&c.fields);
     hashmap_release(&c.column_index);
-    sink_threads_release(&c.threads);
+    builder_threads_release(&c.threads);
     buf_release(&c.left_out);
     strtab_free(c.names);
     if (c.json)

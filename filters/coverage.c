@@ -2,14 +2,15 @@
  * How often each line was executed: gcov's JSON, lcov's .info, LLVM's coverage JSON. Counts are exact, one event,
  * "executions"; a line executed in several functions (templates, inlined copies) is once in each.
  */
-#include "filters/sink.h"
+#include "filters/base/builder.h"
+#include "filters/formats.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-static uint32_t executions(struct sink *s)
+static uint32_t executions(struct builder *s)
 {
-    return sink_event(s, "executions", "how often the line was executed", "times", 0);
+    return builder_event(s, "executions", "how often the line was executed", "times", 0);
 }
 
 static int wrong_json(const struct filter_input *in, const struct json *j, json_ix i, const char *what, struct err *err)
@@ -45,10 +46,10 @@ static const char *demangled(const struct json *j, json_ix functions, const char
     return name;
 }
 
-static void gcov_file(struct sink *s, uint32_t event, const struct json *j, json_ix file, const char *module)
+static void gcov_file(struct builder *s, uint32_t event, const struct json *j, json_ix file, const char *module)
 {
     json_ix functions = json_get(j, file, "functions");
-    struct sink_place p = {HPCPROF_NO_PARENT, module, "", json_string_of(j, json_get(j, file, "file")), 0};
+    struct builder_place p = {HPCPROF_NO_PARENT, module, "", json_string_of(j, json_get(j, file, "file")), 0};
     const char *last = "";
     for (json_ix i = json_first(j, json_get(j, file, "lines")); i != JSON_NONE; i = json_next(j, i)) {
         const char *name = json_string_of(j, json_get(j, i, "function_name"));
@@ -58,7 +59,7 @@ static void gcov_file(struct sink *s, uint32_t event, const struct json *j, json
         p.line = json_count(j, json_get(j, i, "line_number"));
         uint64_t count = json_count(j, json_get(j, i, "count"));
         if (count)
-            sink_add(s, sink_context(s, &p), event, 0, count);
+            builder_add(s, builder_context(s, &p), event, 0, count);
     }
 }
 
@@ -73,7 +74,7 @@ int gcov_convert(const struct filter_input *in, struct hpcprof *into, struct war
     if (json_type_of(j, files) != JSON_ARRAY)
         status = wrong_json(in, j, 0, "has no list of files, as gcov --json-format writes one", err);
     else {
-        struct sink s = sink_begin(into, in, "gcov", "");
+        struct builder s = builder_begin(into, in, "gcov", "");
         uint32_t event = executions(&s);
         const char *module = in->options->program ? in->options->program : "[unknown]";
         for (json_ix i = json_first(j, files); i != JSON_NONE; i = json_next(j, i))
@@ -110,7 +111,7 @@ struct function_line {
 
 struct lcov {
     const struct filter_input *in;
-    struct sink sink;
+    struct builder builder;
     uint32_t event;
     str_id file;
     struct VEC(struct function_line) functions; /* of the file, by line */
@@ -129,16 +130,17 @@ static int compare_lines(const void *left, const void *right)
 /* Functions may come after the lines in them: a file is kept until its end. */
 static void lcov_end(struct lcov *l)
 {
-    struct strtab *strings = l->sink.into->strings;
+    struct strtab *strings = l->builder.into->strings;
     const char *module = l->in->options->program ? l->in->options->program : "[unknown]";
     vec_sort(&l->functions, compare_lines);
     for (size_t i = 0; i < l->lines.count; i++) {
         uint64_t line = l->lines.items[i].line;
         size_t k = sorted_front(l->functions.count, f, l->functions.items[f].line <= line);
-        struct sink_place p = {HPCPROF_NO_PARENT, module, k ? strtab_get(strings, l->functions.items[k - 1].name) : "",
-                               strtab_get(strings, l->file), line};
+        struct builder_place p = {HPCPROF_NO_PARENT, module,
+                                  k ? strtab_get(strings, l->functions.items[k - 1].name) : "",
+                                  strtab_get(strings, l->file), line};
         if (l->counts.items[i])
-            sink_add(&l->sink, sink_context(&l->sink, &p), l->event, 0, l->counts.items[i]);
+            builder_add(&l->builder, builder_context(&l->builder, &p), l->event, 0, l->counts.items[i]);
     }
     l->functions.count = l->lines.count = l->counts.count = 0;
 }
@@ -164,14 +166,14 @@ static void lcov_function(struct lcov *l, const char *text)
         return;
     strtoull(end + 1, &second, 10);
     const char *name = second > end + 1 && *second == ',' ? second + 1 : end + 1;
-    *vec_push(&l->functions) = (struct function_line){line, strtab_add(l->sink.into->strings, name)};
+    *vec_push(&l->functions) = (struct function_line){line, strtab_add(l->builder.into->strings, name)};
 }
 
 static int lcov_text(struct lcov *l, const char *text)
 {
     if (str_starts(text, "SF:")) {
         lcov_end(l);
-        l->file = strtab_add(l->sink.into->strings, text + 3);
+        l->file = strtab_add(l->builder.into->strings, text + 3);
     } else if (str_starts(text, "FN:"))
         lcov_function(l, text + 3);
     else if (str_starts(text, "DA:"))
@@ -183,11 +185,11 @@ static int lcov_text(struct lcov *l, const char *text)
 
 int lcov_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct lcov l = {.in = in, .sink = sink_begin(into, in, "lcov", ""), .err = err};
+    struct lcov l = {.in = in, .builder = builder_begin(into, in, "lcov", ""), .err = err};
     struct line_reader r = line_reader_make(in->bytes, in->len);
     int status = 0;
     (void)warnings;
-    l.event = executions(&l.sink);
+    l.event = executions(&l.builder);
     while (status == 0 && line_reader_next(&r)) {
         l.number = r.number;
         status = lcov_text(&l, r.text.bytes);
@@ -234,20 +236,20 @@ static struct segment read_segment(const struct json *j, json_ix list)
 
 /* As LLVM's LineCoverageStats counts a line: the most of what holds at its beginning and of regions that begin in it.
  */
-static void llvm_line(struct sink *s, uint32_t event, struct sink_place *p, uint64_t line, const struct segment *before,
-                      uint64_t entries)
+static void llvm_line(struct builder *s, uint32_t event, struct builder_place *p, uint64_t line,
+                      const struct segment *before, uint64_t entries)
 {
     uint64_t held = before->has_count ? before->count : 0;
     p->line = line;
     if (held > entries || entries)
-        sink_add(s, sink_context(s, p), event, 0, held > entries ? held : entries);
+        builder_add(s, builder_context(s, p), event, 0, held > entries ? held : entries);
 }
 
 enum { MOST_LINES = 10000000 };
 
-static void llvm_file(struct sink *s, uint32_t event, const struct json *j, json_ix file, const char *module)
+static void llvm_file(struct builder *s, uint32_t event, const struct json *j, json_ix file, const char *module)
 {
-    struct sink_place p = {HPCPROF_NO_PARENT, module, "", json_string_of(j, json_get(j, file, "filename")), 0};
+    struct builder_place p = {HPCPROF_NO_PARENT, module, "", json_string_of(j, json_get(j, file, "filename")), 0};
     struct segment held = {0}, now = {0};
     uint64_t line = 0, entries = 0;
     for (json_ix i = json_first(j, json_get(j, file, "segments")); i != JSON_NONE; i = json_next(j, i)) {
@@ -281,7 +283,7 @@ int llvm_cov_convert(const struct filter_input *in, struct hpcprof *into, struct
     if (json_type_of(j, json_get(j, 0, "data")) != JSON_ARRAY)
         status = wrong_json(in, j, 0, "has no \"data\", as llvm-cov export writes it", err);
     else {
-        struct sink s = sink_begin(into, in, "llvm-cov", "");
+        struct builder s = builder_begin(into, in, "llvm-cov", "");
         uint32_t event = executions(&s);
         const char *module = in->options->program ? in->options->program : "[unknown]";
         for (json_ix d = json_first(j, json_get(j, 0, "data")); d != JSON_NONE; d = json_next(j, d))

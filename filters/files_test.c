@@ -1,8 +1,8 @@
 /* Files as they are found: packed or not, of one format and no other, in a folder, damaged. */
 #include "config.h"
 
-#include "filters/image.h"
-#include "filters/test_dump.h"
+#include "filters/base/image.h"
+#include "tests/fixtures/import_dump.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,5 +1,9 @@
 /* The table of filters, and the door: whose file is it? */
-#include "filters/filters_int.h"
+#include "filters/base/base.h"
+#include "filters/callgrind/callgrind.h"
+#include "filters/formats.h"
+#include "filters/hpctoolkit/hpctoolkit.h"
+#include "filters/perf/perf.h"
 
 #include <sys/stat.h>
 

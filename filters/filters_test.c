@@ -1,5 +1,8 @@
 /* Every rule of each format, a few lines of text for each: what becomes of it, as lines of text too. */
-#include "filters/test_dump.h"
+#include "filters/callgrind/callgrind.h"
+#include "filters/formats.h"
+#include "filters/perf/perf.h"
+#include "tests/fixtures/import_dump.h"
 
 #include <elf.h>
 #include <unistd.h>

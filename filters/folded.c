@@ -1,6 +1,7 @@
 /* Folded stacks: "module;outermost;...;innermost 12" in each line, as stackcollapse-perf.pl and many others write them.
  */
-#include "filters/sink.h"
+#include "filters/base/builder.h"
+#include "filters/formats.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -39,9 +40,9 @@ bool folded_sniff(const void *bytes, size_t len)
 }
 
 /* Frames of the kernel end in "_[k]" where stackcollapse was asked for that, inlined ones in "_[i]". */
-static void add_stack(struct sink *s, uint32_t event, char *stack, uint64_t value)
+static void add_stack(struct builder *s, uint32_t event, char *stack, uint64_t value)
 {
-    struct sink_place p = {HPCPROF_NO_PARENT, "[unknown]", "", "", 0};
+    struct builder_place p = {HPCPROF_NO_PARENT, "[unknown]", "", "", 0};
     char *frame;
     for (size_t depth = 0; depth < LIMIT_PATH_DEPTH && (frame = strsep(&stack, ";")); depth++) {
         bool kernel = str_ends(frame, "_[k]");
@@ -49,15 +50,15 @@ static void add_stack(struct sink *s, uint32_t event, char *stack, uint64_t valu
             frame[strlen(frame) - 4] = '\0';
         p.module = kernel ? "[kernel]" : "[unknown]";
         p.procedure = frame;
-        p.parent = sink_context(s, &p);
+        p.parent = builder_context(s, &p);
     }
-    sink_add(s, p.parent, event, 0, value);
+    builder_add(s, p.parent, event, 0, value);
 }
 
 int folded_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct sink s = sink_begin(into, in, "folded stacks", "");
-    uint32_t event = sink_event(&s, "samples", "the numbers of folded stacks", "", 0);
+    struct builder s = builder_begin(into, in, "folded stacks", "");
+    uint32_t event = builder_event(&s, "samples", "the numbers of folded stacks", "", 0);
     struct line_reader r = line_reader_make(in->bytes, in->len);
     int status = 0;
     (void)warnings;

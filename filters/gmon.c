@@ -5,15 +5,16 @@
  *
  *     "gmon", version, 12 bytes | records: tag 0 histogram, 1 arc, 2 basic blocks
  */
-#include "filters/call_edges.h"
-#include "filters/image.h"
-#include "filters/sink.h"
+#include "filters/base/builder.h"
+#include "filters/base/call_edges.h"
+#include "filters/base/image.h"
+#include "filters/formats.h"
 
 enum { HEADER_BYTES = 20, HISTOGRAM = 0, ARC = 1, BLOCKS = 2 };
 
 struct gmon {
     const struct filter_input *in;
-    struct sink sink;
+    struct builder builder;
     const char *module;
     struct image image; /* of the program, where it is here */
     struct filemap code;
@@ -31,8 +32,8 @@ static int wrong(struct gmon *g, const struct cursor *c, const char *what)
 static uint32_t context_at(struct gmon *g, uint64_t address)
 {
     struct hpcprof_context c = {
-        .parent = HPCPROF_NO_PARENT, .module = hpcprof_add_module(g->sink.into, g->module, ""), .address = address};
-    return hpcprof_add_context(g->sink.into, &c);
+        .parent = HPCPROF_NO_PARENT, .module = hpcprof_add_module(g->builder.into, g->module, ""), .address = address};
+    return hpcprof_add_context(g->builder.into, &c);
 }
 
 /* Each count is of an equal share of the stretch; the sample is put at the share's beginning. */
@@ -44,11 +45,11 @@ static int read_histogram(struct gmon *g, struct cursor *c)
     if (c->bad || n == 0 || high <= low || rate == 0 || cursor_left(c) < (uint64_t)n * 2)
         return wrong(g, c, "a histogram is cut short or makes no sense");
     uint64_t period = 1000000 / rate;
-    uint32_t event = sink_event(&g->sink, "time", "gprof's samples", "us", period ? period : 1);
+    uint32_t event = builder_event(&g->builder, "time", "gprof's samples", "us", period ? period : 1);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t samples = cursor_u16(c), offset = (uint64_t)((unsigned __int128)(high - low) * i / n);
         if (samples)
-            sink_add(&g->sink, context_at(g, low + offset), event, samples, samples * (period ? period : 1));
+            builder_add(&g->builder, context_at(g, low + offset), event, samples, samples * (period ? period : 1));
     }
     return 0;
 }
@@ -83,10 +84,10 @@ static int read_arc(struct gmon *g, struct cursor *c)
         return wrong(g, c, "an arc is cut short");
     if (count == 0)
         return 0;
-    if (!g->edges && call_edges_declare(g->sink.into, &g->edges, g->err) < 0)
+    if (!g->edges && call_edges_declare(g->builder.into, &g->edges, g->err) < 0)
         return -1;
     uint32_t caller = from ? context_at(g, call_at(g, from, to)) : TABLE_NONE, callee = context_at(g, to);
-    sink_add(&g->sink, callee, g->calls, 0, count);
+    builder_add(&g->builder, callee, g->calls, 0, count);
     call_edges_add(g->edges, &(struct call_edge){caller, callee, count, TABLE_NO_COUNT});
     return 0;
 }
@@ -118,8 +119,8 @@ int gmon_convert(const struct filter_input *in, struct hpcprof *into, struct war
                      "%s: does not say of which program it is; taken for a.out ('hpcview import --program' says)",
                      in->name);
     cursor_bytes(&c, HEADER_BYTES);
-    g.sink = sink_begin(into, in, "gprof", g.module);
-    g.calls = sink_event(&g.sink, "calls", "how often the function was called", "calls", 0);
+    g.builder = builder_begin(into, in, "gprof", g.module);
+    g.calls = builder_event(&g.builder, "calls", "how often the function was called", "calls", 0);
     if (in->options->program && filemap_open(&g.code, in->options->program, NULL) == 0)
         image_read(&g.image, in->options->program);
     while (status == 0 && cursor_left(&c)) {

@@ -11,7 +11,8 @@
  * "TABLE,Group 1 Raw,FLOPS_DP,3" is of the whole program; before LIKWID 5 a thread is "Core 0". Tables of statistics
  * (STAT) and of metrics are computed from these and passed over.
  */
-#include "filters/sink.h"
+#include "filters/base/builder.h"
+#include "filters/formats.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -20,10 +21,10 @@ enum { MOST_FIELDS = 65536 };
 
 struct likwid {
     const struct filter_input *in;
-    struct sink sink;
+    struct builder builder;
     struct VEC(char *) fields;  /* of the line */
     struct VEC(uint32_t) cores; /* the threads of the table's columns */
-    struct sink_threads threads;
+    struct builder_threads threads;
     struct hashmap groups; /* by name: how many there are */
     char *group;           /* of the table that is read */
     uint32_t context;
@@ -94,9 +95,9 @@ static void begin_table(struct likwid *l)
     mem_free(l->group);
     l->group = mem_strdup(group);
     const char *module = l->in->options->program ? l->in->options->program : "[unknown]";
-    struct sink_place place = {HPCPROF_NO_PARENT, module, region ? region : "", "", 0};
-    l->context = sink_context(&l->sink, &place);
-    l->sink.region = region ? hpcprof_add_region(l->sink.into, region, 0) : 0;
+    struct builder_place place = {HPCPROF_NO_PARENT, module, region ? region : "", "", 0};
+    l->context = builder_context(&l->builder, &place);
+    l->builder.region = region ? hpcprof_add_region(l->builder.into, region, 0) : 0;
 }
 
 /* The line that names the columns' threads. Columns of GPUs are none. */
@@ -106,7 +107,7 @@ static int begin_columns(struct likwid *l, size_t from)
     l->cores.count = 0;
     for (size_t i = from; i < l->fields.count; i++)
         if (is_thread(l->fields.items[i], &number))
-            *vec_push(&l->cores) = sink_threads_row(&l->threads, SINK_NO_RANK, number);
+            *vec_push(&l->cores) = builder_threads_row(&l->threads, BUILDER_NO_RANK, number);
     l->raw = l->cores.count != 0;
     return 0;
 }
@@ -115,7 +116,7 @@ static int begin_columns(struct likwid *l, size_t from)
 static uint32_t event_of(struct likwid *l, const char *name, const char *unit)
 {
     char *full = l->groups.count > 1 ? mem_printf("%s (%s)", name, l->group) : mem_strdup(name);
-    uint32_t event = sink_event(&l->sink, full, "counted by LIKWID", unit, 0);
+    uint32_t event = builder_event(&l->builder, full, "counted by LIKWID", unit, 0);
     mem_free(full);
     return event;
 }
@@ -131,11 +132,11 @@ static int add_values(struct likwid *l, size_t from, uint32_t event, double scal
             continue; /* not counted there: "nan", "-" */
         if (*end || value < 0)
             return wrong(l, "this is no number, 0 or more:", text);
-        l->sink.thread = l->cores.items[i - from];
+        l->builder.thread = l->cores.items[i - from];
         if (whole)
-            sink_add(&l->sink, l->context, event, 0, strtoull(text, NULL, 10));
+            builder_add(&l->builder, l->context, event, 0, strtoull(text, NULL, 10));
         else
-            sink_add_number(&l->sink, l->context, event, value * scale);
+            builder_add_number(&l->builder, l->context, event, value * scale);
     }
     return 0;
 }
@@ -154,7 +155,7 @@ static int read_row(struct likwid *l)
     if (strcmp(name, "call count") == 0)
         return add_values(l, 1, event_of(l, "calls", "calls"), 1);
     if (str_starts(name, "Runtime (RDTSC)")) /* of a region: the same again */
-        return l->sink.region ? 0 : add_values(l, 2, event_of(l, "runtime", "ns"), 1e9);
+        return l->builder.region ? 0 : add_values(l, 2, event_of(l, "runtime", "ns"), 1e9);
     return add_values(l, 2, event_of(l, name, ""), 1);
 }
 
@@ -174,7 +175,7 @@ static int meet_all(struct likwid *l)
         bool header = l->fields.count &&
                       (strcmp(l->fields.items[0], "Region Info") == 0 || strcmp(l->fields.items[0], "Event") == 0);
         for (size_t i = 1; header && i < l->fields.count; i++)
-            if (is_thread(l->fields.items[i], &number) && !sink_threads_meet(&l->threads, SINK_NO_RANK, number))
+            if (is_thread(l->fields.items[i], &number) && !builder_threads_meet(&l->threads, BUILDER_NO_RANK, number))
                 status = wrong(l, "has more threads than can be (LIMIT_THREADS):", l->fields.items[i]);
     }
     line_reader_release(&r);
@@ -235,14 +236,14 @@ int likwid_convert(const struct filter_input *in, struct hpcprof *into, struct w
     struct likwid l = {.in = in, .err = err};
     int status = meet_all(&l);
     if (status == 0) {
-        l.sink = sink_threads_begin(&l.threads, into, in, "LIKWID", "");
+        l.builder = builder_threads_begin(&l.threads, into, in, "LIKWID", "");
         status = read_lines(&l);
     }
     if (status == 0)
-        sink_end(&l.sink, in, warnings);
+        builder_end(&l.builder, in, warnings);
     vec_release(&l.fields);
     vec_release(&l.cores);
-    sink_threads_release(&l.threads);
+    builder_threads_release(&l.threads);
     hashmap_release(&l.groups);
     mem_free(l.group);
     return status;

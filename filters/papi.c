@@ -6,7 +6,8 @@
  *
  * A value is of the region with the regions in it: what is counted here is the region's own.
  */
-#include "filters/sink.h"
+#include "filters/base/builder.h"
+#include "filters/formats.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct region {
 struct papi {
     const struct filter_input *in;
     struct json *json;
-    struct sink sink;
+    struct builder builder;
     const char *module;
     struct VEC(struct region) regions; /* of the thread that is read */
     struct VEC(uint64_t) inner;        /* what the regions in each of them have, of the event that is read */
@@ -81,9 +82,10 @@ static int add_region(struct papi *p, json_ix at)
     if (around >= 0 && r.parent == HASHMAP_NONE)
         return wrong(p, parent, "there is no region of that number before this one");
     const struct region *outer = r.parent == UINT32_MAX ? NULL : &p->regions.items[r.parent];
-    struct sink_place place = {outer ? outer->context : HPCPROF_NO_PARENT, p->module, json_string_of(j, name), "", 0};
-    r.context = sink_context(&p->sink, &place);
-    r.name = hpcprof_add_region(p->sink.into, place.procedure, outer ? outer->name : 0);
+    struct builder_place place = {outer ? outer->context : HPCPROF_NO_PARENT, p->module, json_string_of(j, name), "",
+                                  0};
+    r.context = builder_context(&p->builder, &place);
+    r.name = hpcprof_add_region(p->builder.into, place.procedure, outer ? outer->name : 0);
     *hashmap_put(&p->by_id, strtoull(json_key_of(j, at), NULL, 10)) = (uint32_t)p->regions.count;
     *vec_push(&p->regions) = r;
     return 0;
@@ -93,7 +95,7 @@ static int add_region(struct papi *p, json_ix at)
 static void read_event(struct papi *p, const char *event)
 {
     const struct json *j = p->json;
-    uint32_t row = sink_event(&p->sink, event, "counted by PAPI's high-level interface", unit_of(event), 0);
+    uint32_t row = builder_event(&p->builder, event, "counted by PAPI's high-level interface", unit_of(event), 0);
     vec_reserve(&p->inner, p->regions.count);
     memset(p->inner.items, 0, p->regions.count * sizeof *p->inner.items);
     for (size_t i = p->regions.count; i-- > 0;) {
@@ -101,8 +103,8 @@ static void read_event(struct papi *p, const char *event)
         uint64_t all = value_of(j, json_get(j, r->at, event)), inner = p->inner.items[i];
         p->below = p->below || all < inner;
         all = all > inner ? all : inner;
-        p->sink.region = r->name;
-        sink_add(&p->sink, r->context, row, 0, all - inner);
+        p->builder.region = r->name;
+        builder_add(&p->builder, r->context, row, 0, all - inner);
         if (r->parent != UINT32_MAX)
             p->inner.items[r->parent] += all;
     }
@@ -145,32 +147,32 @@ static uint32_t rank_of(const char *path)
 {
     const char *name = path_base(path);
     char *end;
-    unsigned long rank = str_starts(name, "rank_") ? strtoul(name + 5, &end, 10) : SINK_NO_RANK;
+    unsigned long rank = str_starts(name, "rank_") ? strtoul(name + 5, &end, 10) : BUILDER_NO_RANK;
     return str_starts(name, "rank_") && end > name + 5 && rank < LIMIT_THREADS && strcmp(end, ".json") == 0
                ? (uint32_t)rank
-               : SINK_NO_RANK;
+               : BUILDER_NO_RANK;
 }
 
 static int read_threads(struct papi *p, struct hpcprof *into)
 {
     const struct json *j = p->json;
     json_ix threads = json_get(j, 0, "threads");
-    struct sink_threads rows = {0};
+    struct builder_threads rows = {0};
     uint32_t rank = rank_of(p->in->name), number = 0;
     int status = 0;
     if (json_first(j, threads) == JSON_NONE)
         return wrong(p, 0, "has no threads");
     for (json_ix i = json_first(j, threads); i != JSON_NONE && status == 0; i = json_next(j, i))
-        if (!sink_threads_meet(&rows, rank, number++))
+        if (!builder_threads_meet(&rows, rank, number++))
             status = wrong(p, i, "has more threads than can be (LIMIT_THREADS)");
     if (status == 0)
-        p->sink = sink_threads_begin(&rows, into, p->in, "PAPI", "");
+        p->builder = builder_threads_begin(&rows, into, p->in, "PAPI", "");
     number = 0;
     for (json_ix i = json_first(j, threads); i != JSON_NONE && status == 0; i = json_next(j, i)) {
-        p->sink.thread = sink_threads_row(&rows, rank, number++);
+        p->builder.thread = builder_threads_row(&rows, rank, number++);
         status = read_thread(p, i);
     }
-    sink_threads_release(&rows);
+    builder_threads_release(&rows);
     return status;
 }
 

@@ -4,7 +4,8 @@
  * A first pass over the fields of the profile gathers tables: strings, functions, locations; a second one takes the
  * samples.
  */
-#include "filters/sink.h"
+#include "filters/base/builder.h"
+#include "filters/formats.h"
 
 enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 enum { SAMPLE_TYPE = 1, SAMPLE = 2, MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING = 6, PERIOD_TYPE = 11 };
@@ -29,7 +30,7 @@ struct location {
 
 struct pprof {
     const struct filter_input *in;
-    struct sink sink;
+    struct builder builder;
     struct VEC(struct text) strings;
     struct VEC(struct function) functions;
     struct VEC(struct location) locations;
@@ -88,8 +89,8 @@ static const char *string(struct pprof *p, uint64_t i)
         p->missing = i ? "string" : p->missing;
         return "";
     }
-    str_id id = strtab_addn(p->sink.into->strings, (const char *)p->strings.items[i].bytes, p->strings.items[i].len);
-    return strtab_get(p->sink.into->strings, id);
+    str_id id = strtab_addn(p->builder.into->strings, (const char *)p->strings.items[i].bytes, p->strings.items[i].len);
+    return strtab_get(p->builder.into->strings, id);
 }
 
 /* ---- tables --------------------------------------------------------------------------------------------------- */
@@ -194,11 +195,11 @@ static void add_events(struct pprof *p)
 {
     for (size_t i = 0; i < p->types.count; i++) {
         const char *unit = string(p, p->units.items[i]);
-        *vec_push(&p->events) = sink_event(&p->sink, string(p, p->types.items[i]), "as pprof has it",
-                                           strcmp(unit, "nanoseconds") == 0 ? "ns"
-                                           : strcmp(unit, "count")          ? unit
-                                                                            : "",
-                                           0);
+        *vec_push(&p->events) = builder_event(&p->builder, string(p, p->types.items[i]), "as pprof has it",
+                                              strcmp(unit, "nanoseconds") == 0 ? "ns"
+                                              : strcmp(unit, "count")          ? unit
+                                                                               : "",
+                                              0);
     }
 }
 
@@ -230,15 +231,15 @@ static const char *module_of(struct pprof *p, const struct location *l)
 static uint32_t location_context(struct pprof *p, uint64_t id, uint32_t parent)
 {
     uint32_t i = hashmap_get(&p->location_index, id);
-    struct sink_place place = {.parent = parent, .module = "[unknown]", .procedure = "", .file = ""};
+    struct builder_place place = {.parent = parent, .module = "[unknown]", .procedure = "", .file = ""};
     if (i >= p->locations.count && id != UINT64_MAX)
         p->missing = "location";
     if (i >= p->locations.count)
-        return sink_context(&p->sink, &place);
+        return builder_context(&p->builder, &place);
     const struct location *l = &p->locations.items[i];
     place.module = module_of(p, l);
     if (l->line_count == 0)
-        return sink_context(&p->sink, &place);
+        return builder_context(&p->builder, &place);
     for (uint32_t k = l->line_count; k-- > 0;) {
         const struct line *line = &p->lines.items[l->line_first + k];
         uint32_t function = hashmap_get(&p->function_index, line->function);
@@ -247,7 +248,7 @@ static uint32_t location_context(struct pprof *p, uint64_t id, uint32_t parent)
         place.procedure = string(p, f->name);
         place.file = string(p, f->file);
         place.line = line->line;
-        place.parent = sink_context(&p->sink, &place);
+        place.parent = builder_context(&p->builder, &place);
     }
     return place.parent;
 }
@@ -279,13 +280,13 @@ static void take_label(struct pprof *p, const struct label *l, uint32_t *thread,
     const char *key = string(p, l->key);
     char *text = l->text ? mem_strdup(string(p, l->text)) : mem_printf("%llu", (unsigned long long)l->number);
     if (strcmp(key, "thread") == 0 || strcmp(key, "thread_id") == 0 || strcmp(key, "tid") == 0) {
-        uint32_t *slot = hashmap_put(&p->threads, strtab_add(p->sink.into->strings, text));
+        uint32_t *slot = hashmap_put(&p->threads, strtab_add(p->builder.into->strings, text));
         if (*slot == HASHMAP_NONE)
-            *slot = sink_thread(&p->sink, text, (uint32_t)p->threads.count);
+            *slot = builder_thread(&p->builder, text, (uint32_t)p->threads.count);
         *thread = *slot;
     } else if (*key && l->text) {
         char *name = mem_printf("%s=%s", key, text);
-        *region = hpcprof_add_region(p->sink.into, name, 0);
+        *region = hpcprof_add_region(p->builder.into, name, 0);
         mem_free(name);
     }
     mem_free(text);
@@ -301,16 +302,16 @@ static void add_sample(struct pprof *p, uint32_t thread, uint32_t region)
         at = location_context(p, UINT64_MAX, at);
     for (size_t i = 0; i < p->values.count && i < p->events.count; i++)
         if ((int64_t)p->values.items[i] > 0)
-            hpcprof_add_count(p->sink.into, &(struct hpcprof_count){.thread = thread,
-                                                                    .context = at,
-                                                                    .event = p->events.items[i],
-                                                                    .region = region,
-                                                                    .value = p->values.items[i]});
+            hpcprof_add_count(p->builder.into, &(struct hpcprof_count){.thread = thread,
+                                                                       .context = at,
+                                                                       .event = p->events.items[i],
+                                                                       .region = region,
+                                                                       .value = p->values.items[i]});
 }
 
 static int read_sample(struct pprof *p, struct cursor c)
 {
-    uint32_t thread = p->sink.thread, region = 0;
+    uint32_t thread = p->builder.thread, region = 0;
     p->ids.count = p->values.count = 0;
     for (struct field f; next_field(&c, &f);) {
         if (f.number == 1)
@@ -361,7 +362,7 @@ int pprof_convert(const struct filter_input *in, struct hpcprof *into, struct wa
 {
     struct pprof p = {.in = in, .err = err};
     (void)warnings;
-    p.sink = sink_begin(into, in, "pprof", "");
+    p.builder = builder_begin(into, in, "pprof", "");
     int status = read_tables(&p);
     if (status == 0)
         add_events(&p);

@@ -8,7 +8,8 @@
  *
  * The loops of such a tree are dropped: they come from the structure file, which has them all.
  */
-#include "filters/filters_int.h"
+#include "filters/base/base.h"
+#include "filters/formats.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,13 +1,14 @@
 /* speedscope's JSON (https://www.speedscope.app/file-format-schema.json): profiles of samples, or of opened and closed
  * frames. */
-#include "filters/sink.h"
+#include "filters/base/builder.h"
+#include "filters/formats.h"
 
 #include <ctype.h>
 
 struct speedscope {
     const struct filter_input *in;
     struct json *json;
-    struct sink sink;
+    struct builder builder;
     struct VEC(json_ix) frames;
     struct VEC(uint32_t) open; /* contexts of the frames that are open */
     struct err *err;
@@ -34,10 +35,10 @@ static int context(struct speedscope *s, json_ix at, uint32_t parent, uint32_t *
     if (json_type_of(s->json, at) != JSON_NUMBER || index >= s->frames.count)
         return wrong(s, at, "there is no frame of that number");
     json_ix f = s->frames.items[index];
-    struct sink_place p = {parent, "[unknown]", json_string_of(s->json, json_get(s->json, f, "name")),
-                           json_string_of(s->json, json_get(s->json, f, "file")),
-                           json_count(s->json, json_get(s->json, f, "line"))};
-    *context = sink_context(&s->sink, &p);
+    struct builder_place p = {parent, "[unknown]", json_string_of(s->json, json_get(s->json, f, "name")),
+                              json_string_of(s->json, json_get(s->json, f, "file")),
+                              json_count(s->json, json_get(s->json, f, "line"))};
+    *context = builder_context(&s->builder, &p);
     return 0;
 }
 
@@ -54,7 +55,7 @@ static int read_sampled(struct speedscope *s, json_ix profile, uint32_t event, d
         if (weight == JSON_NONE)
             return wrong(s, i, "there are fewer weights than samples");
         if (at != HPCPROF_NO_PARENT)
-            sink_add_number(&s->sink, at, event, json_number(j, weight) * scale);
+            builder_add_number(&s->builder, at, event, json_number(j, weight) * scale);
         weight = json_next(j, weight);
     }
     return 0;
@@ -70,7 +71,7 @@ static int read_evented(struct speedscope *s, json_ix profile, uint32_t event, d
         double at = json_number(j, json_get(j, i, "at"));
         uint32_t around = s->open.count ? s->open.items[s->open.count - 1] : HPCPROF_NO_PARENT, opened;
         if (around != HPCPROF_NO_PARENT)
-            sink_add_number(&s->sink, around, event, (at - last) * scale);
+            builder_add_number(&s->builder, around, event, (at - last) * scale);
         last = at;
         if (strcmp(json_string_of(j, json_get(j, i, "type")), "O") == 0) {
             if (s->open.count >= LIMIT_PATH_DEPTH)
@@ -115,7 +116,7 @@ static int read_profile(struct speedscope *s, json_ix profile, uint32_t number)
     const char *type = json_string_of(j, json_get(j, profile, "type"));
     double scale;
     const char *unit = unit_of(json_string_of(j, json_get(j, profile, "unit")), &scale);
-    uint32_t event = sink_event(&s->sink, *name ? name : "weight", "a profile of speedscope's", unit, 0);
+    uint32_t event = builder_event(&s->builder, *name ? name : "weight", "a profile of speedscope's", unit, 0);
     (void)number;
     if (strcmp(type, "sampled") == 0)
         return read_sampled(s, profile, event, scale);
@@ -138,11 +139,11 @@ int speedscope_convert(const struct filter_input *in, struct hpcprof *into, stru
     for (json_ix i = json_first(j, frames); i != JSON_NONE; i = json_next(j, i))
         *vec_push(&s.frames) = i;
     if (status == 0)
-        s.sink = sink_begin(into, in, "speedscope", json_string_of(j, json_get(j, 0, "name")));
+        s.builder = builder_begin(into, in, "speedscope", json_string_of(j, json_get(j, 0, "name")));
     for (json_ix i = json_first(j, json_get(j, 0, "profiles")); i != JSON_NONE && status == 0; i = json_next(j, i))
         status = read_profile(&s, i, number++);
     if (status == 0)
-        sink_end(&s.sink, in, warnings);
+        builder_end(&s.builder, in, warnings);
     vec_release(&s.frames);
     vec_release(&s.open);
     json_free(s.json);

@@ -5,7 +5,8 @@
  *
  * "file", "line", "procedure", "module" and "thread" say where; "-" is nothing; any other word is a metric's name.
  */
-#include "filters/sink.h"
+#include "filters/base/builder.h"
+#include "filters/formats.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -21,7 +22,7 @@ struct column {
 
 struct table_reader {
     const struct filter_input *in;
-    struct sink sink;
+    struct builder builder;
     struct VEC(struct column) columns;
     struct hashmap threads;
     unsigned long number;
@@ -52,7 +53,7 @@ static int read_columns(struct table_reader *t)
         struct column c = {.kind = kind_of(word)};
         if (c.kind == VALUE) {
             char *unit = units ? strsep(&units, ",") : NULL;
-            c.event = sink_event(&t->sink, word, "from a table", unit ? unit : "", 0);
+            c.event = builder_event(&t->builder, word, "from a table", unit ? unit : "", 0);
             values = true;
         }
         *vec_push(&t->columns) = c;
@@ -115,9 +116,10 @@ static int read_value(struct table_reader *t, const char *text, uint64_t *value)
 
 static uint32_t thread_named(struct table_reader *t, const char *name)
 {
-    uint32_t *slot = hashmap_put(&t->threads, strtab_add(t->sink.into->strings, name));
+    uint32_t *slot = hashmap_put(&t->threads, strtab_add(t->builder.into->strings, name));
     if (*slot == HASHMAP_NONE)
-        *slot = t->threads.count == 1 ? t->first_thread : sink_thread(&t->sink, name, (uint32_t)t->threads.count - 1);
+        *slot =
+            t->threads.count == 1 ? t->first_thread : builder_thread(&t->builder, name, (uint32_t)t->threads.count - 1);
     return *slot;
 }
 
@@ -125,8 +127,8 @@ static int read_row(struct table_reader *t, char *text)
 {
     uint64_t values[MOST_COLUMNS] = {0}, line = 0;
     const char *module = t->in->options->program ? t->in->options->program : "[unknown]";
-    struct sink_place p = {HPCPROF_NO_PARENT, module, "", "", 0};
-    t->sink.thread = t->first_thread;
+    struct builder_place p = {HPCPROF_NO_PARENT, module, "", "", 0};
+    t->builder.thread = t->first_thread;
     for (size_t i = 0; i < t->columns.count; i++) {
         char *field = next_field(t, &text);
         if (!field)
@@ -146,7 +148,7 @@ static int read_row(struct table_reader *t, char *text)
             status = read_value(t, field, &line);
             break;
         case THREAD:
-            t->sink.thread = thread_named(t, field);
+            t->builder.thread = thread_named(t, field);
             break;
         case VALUE:
             status = read_value(t, field, &values[i]);
@@ -158,10 +160,10 @@ static int read_row(struct table_reader *t, char *text)
             return -1;
     }
     p.line = line;
-    uint32_t context = sink_context(&t->sink, &p);
+    uint32_t context = builder_context(&t->builder, &p);
     for (size_t i = 0; i < t->columns.count; i++)
         if (t->columns.items[i].kind == VALUE)
-            sink_add(&t->sink, context, t->columns.items[i].event, 0, values[i]);
+            builder_add(&t->builder, context, t->columns.items[i].event, 0, values[i]);
     return 0;
 }
 
@@ -182,8 +184,8 @@ int table_convert(const struct filter_input *in, struct hpcprof *into, struct wa
                        "%s: what the columns of a table are, --columns says: file,line,procedure,CYCLES", in->name);
     if (in->len && !looks_like_text(in->bytes, in->len))
         return err_set(err, ERR_FORMAT, "%s: is no text", in->name);
-    t.sink = sink_begin(into, in, "table", "");
-    t.first_thread = t.sink.thread;
+    t.builder = builder_begin(into, in, "table", "");
+    t.first_thread = t.builder.thread;
     int status = read_columns(&t);
     while (status == 0 && line_reader_next(&r)) {
         t.number = r.number;

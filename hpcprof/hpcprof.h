@@ -210,15 +210,16 @@ enum hpcprof_repeat {                    /* the program, once for each group of 
 };
 
 struct hpcprof_record_options {
-    const char *out_dir;                 /* made where missing */
-    const char *const *events;           /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
-    const char *preload;                 /* path of libhpcview-record.so */
-    const char *sampler;                 /* "papi", "ring" or NULL for the default */
-    bool call_paths;                     /* who called whom, with each sample */
-    bool phases;                         /* barriers and waits: preload is libhpcview-record-phases.so */
-    bool watch;                          /* every episode of a barrier is told of; else those of */
-    unsigned warn_ms;                    /* so long a barrier time; 0: none */
-    void (*told)(void *ctx, char *line); /* phases/inside/tell.c says what is in it; NULL: nobody is told */
+    const char *out_dir;       /* made where missing */
+    const char *const *events; /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
+    const char *preload;       /* path of libhpcview-record.so */
+    const char *sampler;       /* "papi", "ring" or NULL for the default */
+    bool call_paths;           /* who called whom, with each sample */
+    bool phases;               /* barriers and waits: preload is libhpcview-record-phases.so */
+    bool watch;                /* every episode of a barrier is told of; else those of */
+    unsigned warn_ms;          /* so long a barrier time; 0: none */
+    void (*told)(void *ctx,
+                 char *line); /* hpcprof/recorder/barriers/notify.c says what is in it; NULL: nobody is told */
     void *told_ctx;
     bool multiplex, follow_children;
     enum hpcprof_repeat repeat;

@@ -22,4 +22,15 @@ struct htmlgen_options {
 int htmlgen_write(const struct experiment *, const char *path, const struct htmlgen_options *opts, struct warnings *,
                   struct err *);
 
+/* Is it a folder, or a page, that `hpcview build` wrote? */
+bool experiment_is_database(const char *path);
+/* A finished database read back, of any version; a block that is missing or damaged is a warning, and what it holds is
+   left out. Computed metrics are as they were written, without their formulas' parts. */
+int experiment_read_database(const char *path, struct experiment **, struct warnings *, struct err *);
+/* The same from the bytes of a page that holds all blocks. */
+int experiment_read_page(const void *bytes, size_t len, const char *name, struct experiment **, struct warnings *,
+                         struct err *);
+/* For configurations whose runs may be databases (config_set_reader). */
+extern const struct experiment_reader htmlgen_reader;
+
 #endif

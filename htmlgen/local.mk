@@ -1,6 +1,6 @@
 noinst_LIBRARIES += %D%/libhtmlgen.a
-%C%_libhtmlgen_a_SOURCES = %D%/htmlgen.h %D%/htmlgen_int.h %D%/write.c %D%/encode.c %D%/sources.c %D%/sha256.c
-nodist_%C%_libhtmlgen_a_SOURCES = %D%/bundle.c
+htmlgen_libhtmlgen_a_SOURCES = %D%/htmlgen.h
+nodist_htmlgen_libhtmlgen_a_SOURCES = %D%/bundle.c
 CLEANFILES += %D%/bundle.c
 EXTRA_DIST += %D%/embed.sh
 
@@ -12,10 +12,6 @@ EXTRA_DIST += %D%/embed.sh
 
 HTMLGEN_TEST_LIBS = %D%/libhtmlgen.a metrics/libmetrics.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
 
-check_PROGRAMS += %D%/htmlgen_test %D%/make_database
-TESTS += %D%/htmlgen_test
-%C%_htmlgen_test_SOURCES = %D%/htmlgen_test.c %D%/sample.c %D%/sample.h tests/chance.h tests/tap.h
-%C%_htmlgen_test_LDADD = $(HTMLGEN_TEST_LIBS)
-# Writes databases of hand-made and of large experiments, for the tests of the page.
-%C%_make_database_SOURCES = %D%/make_database.c %D%/sample.c %D%/sample.h
-%C%_make_database_LDADD = $(HTMLGEN_TEST_LIBS)
+include htmlgen/format/local.mk
+include htmlgen/write/local.mk
+include htmlgen/read/local.mk

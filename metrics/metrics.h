@@ -129,6 +129,13 @@ void config_add_replace(struct config *, const char *in, const char *out);
 int config_add_metric(struct config *, const char *definition /* "STALL = CYCLES - ICYCLES" */, struct err *);
 void config_add_debug_dir(struct config *, const char *dir);
 void config_set_threads(struct config *, unsigned threads);
+/* Finished experiments that may stand for a run's measurements, and who reads them (htmlgen_reader). Lent. */
+struct experiment;
+struct experiment_reader {
+    bool (*knows)(const char *path);
+    int (*read)(const char *path, struct experiment **, struct warnings *, struct err *);
+};
+void config_set_reader(struct config *, const struct experiment_reader *);
 /* All ranks build the same experiment, each reading its part of the measurements' files; what statistics say is known to
    the first one alone. Lent. */
 void config_set_ranks(struct config *, const struct ranks *);
@@ -347,14 +354,6 @@ int measurement_keep_functions(const char *measured, const char *file, struct er
 int experiment_build(const struct config *, const struct progress *, struct experiment **, struct warnings *,
                      struct err *);
 void experiment_free(struct experiment *);
-/* Is it a folder, or a page, that `hpcview build` wrote? */
-bool experiment_is_database(const char *path);
-/* A finished database read back (doc/formats/database.md), of any version; a block that is missing or damaged is a
-   warning, and what it holds is left out. Computed metrics are as they were written, without their formulas' parts. */
-int experiment_read_database(const char *path, struct experiment **, struct warnings *, struct err *);
-/* The same from the bytes of a page that holds all blocks. */
-int experiment_read_page(const void *bytes, size_t len, const char *name, struct experiment **, struct warnings *,
-                         struct err *);
 /* A metric's value for sums a view made itself, of several places say: values[] holds the sums of all metrics. Measured
    metrics, and computed ones that are summed up from the lines, are values[metric] as it is; statistics over threads
    have no value for several places. */

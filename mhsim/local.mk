@@ -1,82 +1,77 @@
 noinst_LIBRARIES += %D%/libmhsim.a
-%C%_libmhsim_a_SOURCES = %D%/mhsim.h %D%/aside.h %D%/aside.c %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c %D%/lines.h %D%/lines.c %D%/state.h \
-	%D%/store.h %D%/store.c %D%/machine.c \
-	%D%/raw.h %D%/collect.h %D%/collect.c %D%/libraries.h %D%/libraries.c %D%/run.c
+%C%_libmhsim_a_SOURCES = %D%/mhsim.h %D%/engine/worker.h %D%/engine/worker.c %D%/engine/engine.h %D%/engine/engine.c %D%/engine/cache.h %D%/engine/cache.c %D%/engine/fully_assoc.h %D%/engine/fully_assoc.c %D%/engine/line_engine.h %D%/engine/line_engine.c %D%/engine/state.h \
+	%D%/engine/mmap_store.h %D%/engine/mmap_store.c \
+	%D%/shared_layout.h %D%/collect/collect.h %D%/collect/collect.c %D%/launch/libraries.h %D%/launch/libraries.c %D%/launch/run.c
 
-check_PROGRAMS += %D%/engine_test
-TESTS += %D%/engine_test
-%C%_engine_test_SOURCES = %D%/engine_test.c %D%/made_memory.h %D%/memory_world.h tests/tap.h %D%/store.c %D%/lines.c %D%/aside.c
-%C%_engine_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/memory_world.h
-%C%_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
+check_PROGRAMS += %D%/engine/engine_test
+TESTS += %D%/engine/engine_test
+%C%_engine_engine_test_SOURCES = %D%/engine/engine_test.c tests/fakes/fake_mmap_memory.h tests/fakes/fake_mmap.h tests/tap.h %D%/engine/mmap_store.c %D%/engine/line_engine.c %D%/engine/worker.c
+%C%_engine_engine_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_mmap.h
+%C%_engine_engine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a machines/libmachines.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
-check_PROGRAMS += %D%/machine_test
-TESTS += %D%/machine_test
-%C%_machine_test_SOURCES = %D%/machine_test.c tests/tap.h
-%C%_machine_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
+check_PROGRAMS += %D%/collect/collect_test
+TESTS += %D%/collect/collect_test
+%C%_collect_collect_test_SOURCES = %D%/collect/collect_test.c tests/tap.h
+%C%_collect_collect_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a machines/libmachines.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
 
-check_PROGRAMS += %D%/collect_test
-TESTS += %D%/collect_test
-%C%_collect_test_SOURCES = %D%/collect_test.c tests/tap.h
-%C%_collect_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
-
-check_PROGRAMS += %D%/run_test
-TESTS += %D%/run_test
-%C%_run_test_SOURCES = %D%/run_test.c tests/tap.h
-%C%_run_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
+check_PROGRAMS += %D%/launch/run_test
+TESTS += %D%/launch/run_test
+%C%_launch_run_test_SOURCES = %D%/launch/run_test.c tests/tap.h
+%C%_launch_run_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a machines/libmachines.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
 
 # ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
-INSIDE_SOURCES = %D%/mhsim.h %D%/raw.h %D%/aside.h %D%/aside.c %D%/engine.h %D%/engine.c %D%/cache.h %D%/cache.c %D%/full.h %D%/full.c %D%/lines.h %D%/lines.c %D%/state.h \
-	%D%/store.h %D%/store.c %D%/inside.h %D%/inside.c \
-	%D%/modules.h %D%/modules.c %D%/variables.h %D%/variables.c
+INSIDE_SOURCES = %D%/mhsim.h %D%/shared_layout.h %D%/engine/worker.h %D%/engine/worker.c %D%/engine/engine.h %D%/engine/engine.c %D%/engine/cache.h %D%/engine/cache.c %D%/engine/fully_assoc.h %D%/engine/fully_assoc.c %D%/engine/line_engine.h %D%/engine/line_engine.c %D%/engine/state.h \
+	%D%/engine/mmap_store.h %D%/engine/mmap_store.c %D%/runtime/runtime.h %D%/runtime/runtime.c \
+	%D%/runtime/modules.h %D%/runtime/modules.c %D%/runtime/variables.h %D%/runtime/variables.c
 # No sanitizer in here: it lives in programs that have none.
 INSIDE_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
 
-check_PROGRAMS += %D%/inside_test
-TESTS += %D%/inside_test
-%C%_inside_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/memory_world.h
-%C%_inside_test_SOURCES = %D%/inside_test.c %D%/made_memory.h %D%/memory_world.h tests/chance.h tests/tap.h %D%/store.c %D%/modules.c %D%/variables.c
-%C%_inside_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += %D%/runtime/modules_test
+TESTS += %D%/runtime/modules_test
+%C%_runtime_modules_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_mmap.h
+%C%_runtime_modules_test_SOURCES = %D%/runtime/modules_test.c tests/fakes/fake_mmap_memory.h tests/fakes/fake_mmap.h tests/chance.h tests/tap.h %D%/engine/mmap_store.c %D%/runtime/modules.c %D%/runtime/variables.c
+%C%_runtime_modules_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
-check_PROGRAMS += %D%/counting_test
-TESTS += %D%/counting_test
-%C%_counting_test_SOURCES = %D%/counting_test.c %D%/made_memory.h %D%/memory_world.h tests/chance.h tests/tap.h $(INSIDE_SOURCES)
-%C%_counting_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/memory_world.h
-%C%_counting_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += %D%/runtime/runtime_test
+TESTS += %D%/runtime/runtime_test
+%C%_runtime_runtime_test_SOURCES = %D%/runtime/runtime_test.c tests/fakes/fake_mmap_memory.h tests/fakes/fake_mmap.h tests/chance.h tests/tap.h $(INSIDE_SOURCES)
+%C%_runtime_runtime_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_mmap.h
+%C%_runtime_runtime_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 # What hpcview-cc links programs with.
 pkglib_LTLIBRARIES += libhpcview-simulate.la
-libhpcview_simulate_la_SOURCES = $(INSIDE_SOURCES) %D%/hooks.c
+libhpcview_simulate_la_SOURCES = $(INSIDE_SOURCES) %D%/runtime/hooks.c
 libhpcview_simulate_la_CFLAGS = $(INSIDE_CFLAGS)
 libhpcview_simulate_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs -Wl,-soname,libhpcview-simulate.so
 
 wrappers = %D%/hpcview-cc %D%/hpcview-c++ %D%/hpcview-fc
 bin_SCRIPTS = $(wrappers)
 CLEANFILES += $(wrappers)
-EXTRA_DIST += %D%/hpcview-cc.in %D%/heap_calls.inc
+EXTRA_DIST += %D%/launch/hpcview-cc.in %D%/runtime/heap_calls.inc
 hooksdir = $(pkglibdir)
-dist_hooks_DATA = %D%/hooks-x86_64.s %D%/hooks-aarch64.s
-$(wrappers): %D%/hpcview-cc.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) %D% && sed 's,[@]prefix[@],$(prefix),; s,[@]bindir[@],$(bindir),; s,[@]pkglibdir[@],$(pkglibdir),' $(srcdir)/%D%/hpcview-cc.in >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
+dist_hooks_DATA = %D%/runtime/hooks-x86_64.s %D%/runtime/hooks-aarch64.s
+$(wrappers): %D%/launch/hpcview-cc.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && sed 's,[@]prefix[@],$(prefix),; s,[@]bindir[@],$(bindir),; s,[@]pkglibdir[@],$(pkglibdir),' $(srcdir)/%D%/launch/hpcview-cc.in >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
 
 # (they stand in front of malloc and memcpy, as the sanitizers do)
 if !ASAN
-check_PROGRAMS += %D%/hooks_test %D%/qemu_test
-TESTS += %D%/hooks_test %D%/qemu_test
+check_PROGRAMS += %D%/runtime/hooks_test %D%/runtime/qemu_test
+TESTS += %D%/runtime/hooks_test %D%/runtime/qemu_test
 endif
-%C%_hooks_test_SOURCES = %D%/hooks_test.c %D%/inside_told.h tests/chance.h tests/tap.h %D%/hooks.c
-%C%_hooks_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
-%C%_qemu_test_SOURCES = %D%/qemu_test.c %D%/inside_told.h %D%/decode.h %D%/qemu_api.h tests/chance.h tests/tap.h \
-	%D%/qemu.c %D%/decode.c %D%/heap.c %D%/store.h %D%/store.c
-%C%_qemu_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
-%C%_qemu_test_LDADD = $(ZYDIS_LIBS) $(CAPSTONE_LIBS)
+%C%_runtime_hooks_test_SOURCES = %D%/runtime/hooks_test.c tests/fakes/fake_runtime.h tests/chance.h tests/tap.h %D%/runtime/hooks.c
+%C%_runtime_hooks_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
+%C%_runtime_qemu_test_SOURCES = %D%/runtime/qemu_test.c tests/fakes/fake_runtime.h %D%/runtime/decode.h %D%/runtime/qemu_api.h tests/chance.h tests/tap.h \
+	%D%/runtime/qemu.c %D%/runtime/decode.c %D%/runtime/heap.c %D%/engine/mmap_store.h %D%/engine/mmap_store.c
+%C%_runtime_qemu_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
+%C%_runtime_qemu_test_LDADD = $(ZYDIS_LIBS) $(CAPSTONE_LIBS)
 
 # The plugin for QEMU, and what is preloaded into the programs that run there.
 pkglib_LTLIBRARIES += libhpcview-simulate-qemu.la libhpcview-simulate-heap.la
-libhpcview_simulate_qemu_la_SOURCES = $(INSIDE_SOURCES) %D%/decode.h %D%/decode.c %D%/qemu_api.h %D%/qemu.c
+libhpcview_simulate_qemu_la_SOURCES = $(INSIDE_SOURCES) %D%/runtime/decode.h %D%/runtime/decode.c %D%/runtime/qemu_api.h %D%/runtime/qemu.c
 libhpcview_simulate_qemu_la_CFLAGS = $(INSIDE_CFLAGS)
 libhpcview_simulate_qemu_la_LDFLAGS = -module -avoid-version -shared
 libhpcview_simulate_qemu_la_LIBADD = $(ZYDIS_LIBS)
-libhpcview_simulate_heap_la_SOURCES = %D%/raw.h %D%/heap.c
+libhpcview_simulate_heap_la_SOURCES = %D%/shared_layout.h %D%/runtime/heap.c
 libhpcview_simulate_heap_la_CFLAGS = $(INSIDE_CFLAGS)
 libhpcview_simulate_heap_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
 

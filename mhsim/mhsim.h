@@ -1,12 +1,12 @@
 /*
  * mhsim - a memory hierarchy, simulated reference by reference.
  *
- * Knows:    levels of memory (caches, TLBs) as a machine file describes them; which reference (instruction) touched
+ * Knows:    levels of memory (caches, TLBs; machines/); which reference (instruction) touched
  * which block, who brought it in, who threw it out; two ways to get a program's references: QEMU's user mode with a
  *           plugin, and the hooks that compilers insert.
  * Does not: structure, source, metrics, pages.
  *
- * Usual life, the simulator alone:  mhsim_machine_read -> mhsim_create -> mhsim_core -> mhsim_row -> mhsim_access ...
+ * Usual life, the simulator alone:  machine_memory_read -> mhsim_create -> mhsim_core -> mhsim_row -> mhsim_access ...
  *                                   -> mhsim_counts -> mhsim_free
  * Usual life, a program:            mhsim_run (runs it, leaves a measurement)
  *
@@ -17,54 +17,7 @@
 #ifndef MHSIM_H
 #define MHSIM_H
 
-#include "support/support.h"
-
-/* ---- machines ---------------------------------------------------------------------- */
-
-enum {
-    MHSIM_LEVELS = 8,     /* levels of a machine, TLBs among them */
-    MHSIM_NO_LEVEL = 255, /* what is behind the last one: memory */
-    MHSIM_WAYS = 4096,    /* blocks of a set */
-};
-
-enum mhsim_replace { MHSIM_LRU, MHSIM_PLRU, MHSIM_RANDOM };
-enum mhsim_prefetch { MHSIM_NO_PREFETCH, MHSIM_NEXT_LINE, MHSIM_STRIDE };
-
-struct mhsim_level {
-    char name[16];    /* "L1", "TLB": as people call it; no two alike */
-    uint64_t size;    /* bytes; of a TLB: what its entries cover */
-    uint32_t line;    /* bytes of a block, a power of two; of a TLB: the page size */
-    uint32_t ways;    /* blocks of a set; size / (line x ways) sets, any number */
-    uint32_t latency; /* cycles of an access that finds its block here; 0: not known */
-    uint8_t replace;  /* enum mhsim_replace */
-    uint8_t prefetch; /* enum mhsim_prefetch */
-    bool tlb;
-    bool write_through; /* a store goes on to the next level at once; else when its block leaves */
-    bool no_allocate;   /* a store that misses brings nothing in */
-    bool inclusive;     /* what leaves here leaves the levels before it too */
-    bool shared;        /* one for all threads; else each has its own */
-    uint8_t next;       /* where a miss goes: a later level, or MHSIM_NO_LEVEL */
-};
-
-/* Levels in the order an access meets them: the caches, then the TLBs. Plain values, handed between processes as bytes.
- */
-struct mhsim_machine {
-    char name[64];
-    uint32_t level_count, memory_latency;
-    struct mhsim_level levels[MHSIM_LEVELS];
-};
-
-/* From a machine file (doc/formats/machine.md); `name` is what messages call it. */
-int mhsim_machine_parse(const void *bytes, size_t len, const char *name, struct mhsim_machine *, struct err *);
-/* `path`: a file, or the name of one of `dir`'s without ".xml" (dir may be NULL). */
-int mhsim_machine_read(const char *path, const char *dir, struct mhsim_machine *, struct err *);
-/* This machine's, from the kernel's description below `sys` (usually "/sys"); 0: the kernel says nothing, and a common
-   hierarchy (32 kB, 1 MB, 32 MB) was taken. */
-int mhsim_machine_here(const char *sys, struct mhsim_machine *, struct err *);
-/* Sets `next`, and says what makes no sense. `where` begins the message. */
-int mhsim_machine_check(struct mhsim_machine *, const char *where, struct err *);
-/* "L1: 32 kB, 8 ways of 64-byte lines, LRU, write-back, private; ...", one line without a newline. */
-void mhsim_machine_print(const struct mhsim_machine *, struct buf *);
+#include "machines/machines.h"
 
 /* ---- what is counted ------------------------------------------------------------------ */
 
@@ -97,9 +50,9 @@ struct mhsim_row {
     struct mhsim_last {
         uint64_t block;
         uint32_t slot, unused[5]; /* in the first cache, the first TLB */
-        uint32_t pair[MHSIM_LEVELS];
+        uint32_t pair[MACHINE_LEVELS];
     } last[2]; /* of the caches, of the TLBs */
-    struct mhsim_counts levels[MHSIM_LEVELS];
+    struct mhsim_counts levels[MACHINE_LEVELS];
 };
 _Static_assert(sizeof(struct mhsim_row) == 1024,
                "a row is found by a shift, and what changes most has lines of its own");
@@ -120,8 +73,8 @@ struct mhsim_options {
 };
 
 struct mhsim;
-/* The machine must have passed mhsim_machine_check. NULL: no memory to be had. */
-struct mhsim *mhsim_create(const struct mhsim_machine *, const struct mhsim_options *);
+/* The machine must have passed machine_memory_check. NULL: no memory to be had. */
+struct mhsim *mhsim_create(const struct machine_memory *, const struct mhsim_options *);
 void mhsim_free(struct mhsim *);
 /* A new core with private levels of its own; beyond MHSIM_CORES they are shared in turn. */
 enum { MHSIM_CORES = 256 };
@@ -156,10 +109,10 @@ struct mhsim_variable {
 struct mhsim_variables VEC(struct mhsim_variable);
 
 struct mhsim_run_options {
-    const struct mhsim_machine *machine;
+    const struct machine_memory *machine;
     struct mhsim_options simulator;
     uint64_t delay, window;          /* accesses before it begins, and that it lasts; 0: from the start, to the end */
-    uint64_t burst, period, warm_up; /* accesses: see raw.h; 0: all */
+    uint64_t burst, period, warm_up; /* accesses: see shared_layout.h; 0: all */
     const char *const *functions;    /* of the program; NULL-terminated, or NULL: everywhere */
     const char *region;              /* of hpcview.h: nothing is counted outside, it only changes the levels; NULL */
     unsigned region_time;            /* but the first, second, ... time that the process enters it; 0: each time */

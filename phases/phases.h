@@ -1,7 +1,7 @@
 /*
  * phases - where threads and ranks wait for each other.
  *
- * Knows:    the tables of barriers and waits that `record --phases` leaves (tables.h); inside/ is what makes them.
+ * Knows:    the tables of barriers and waits that `record --phases` leaves (tables.h); hpcprof/recorder/barriers makes them.
  * Does not: structure, source, pages.
  *
  * Usual life:

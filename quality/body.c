@@ -167,7 +167,7 @@ static void take_path(struct body *b)
     }
 }
 
-bool body_make(struct body *b, const struct bloop_code *code, uint32_t loop, const struct quality_machine *machine)
+bool body_make(struct body *b, const struct bloop_code *code, uint32_t loop, const struct machine_core *machine)
 {
     if (holds_loop(code->forest, loop))
         return false;

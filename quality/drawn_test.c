@@ -63,10 +63,10 @@ struct core {
     bool moves_free;
 };
 
-static struct quality_machine *make_core(struct core *c)
+static struct machine_core *make_core(struct core *c)
 {
     struct buf text = {0};
-    struct quality_machine *m = NULL;
+    struct machine_core *m = NULL;
     struct err err = {0};
     *c = (struct core){1 + below(8), 3 + below(5), 1 + below(3), 6 + below(3), below(3), below(2)};
     buf_printf(
@@ -80,7 +80,7 @@ static struct quality_machine *make_core(struct core *c)
     buf_str(&text, "</core></machine>");
     write_file("core.xml", text.bytes, text.len);
     char *path = scratch("core.xml");
-    if (quality_machine_read(path, NULL, &m, &err) < 0)
+    if (machine_core_read(path, NULL, &m, &err) < 0)
         printf("# %s\n", err.msg);
     mem_free(path);
     buf_release(&text);
@@ -802,7 +802,7 @@ static unsigned check_binary(unsigned number)
 {
     static struct drawn loops[LOOPS];
     struct core core;
-    struct quality_machine *machine = make_core(&core);
+    struct machine_core *machine = make_core(&core);
     struct warnings *warnings = warnings_create();
     struct err err = {0};
     struct buf code = {0}, file = {0};
@@ -840,7 +840,7 @@ static unsigned check_binary(unsigned number)
     quality_free(r);
     scope_tree_free(tree);
     bloop_close(binary);
-    quality_machine_free(machine);
+    machine_core_free(machine);
     warnings_free(warnings);
     mem_free(path);
     buf_release(&code);

@@ -5,7 +5,7 @@
 
 struct listing_work {
     const struct scope_tree *tree; /* NULL: only what they cost is asked for */
-    const struct quality_machine *machine;
+    const struct machine_core *machine;
     const uint8_t *wanted; /* by scope: a PROC to be listed */
     uint64_t most_bytes;   /* where there is no tree to choose from */
     struct quality_listing *listing;
@@ -279,7 +279,7 @@ struct quality_listing *quality_list(struct bloop_binary *binary, const struct s
     return l;
 }
 
-struct quality_listing *quality_costs(struct bloop_binary *binary, const struct quality_machine *machine,
+struct quality_listing *quality_costs(struct bloop_binary *binary, const struct machine_core *machine,
                                       const vaddr *addresses, size_t count, uint64_t most_bytes)
 {
     struct quality_listing *l = mem_calloc(1, sizeof *l);

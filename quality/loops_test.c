@@ -41,7 +41,7 @@ static char *write_binary(const struct buf *code, bool arm)
 /* ---- cases ------------------------------------------------------------------------------------------------ */
 
 struct given {
-    struct quality_machine *machine;
+    struct machine_core *machine;
     char *wrong; /* with the machine file; NULL: nothing */
     struct buf code;
     bool arm;
@@ -68,7 +68,7 @@ static void begin_case(void *ctx, const char *name)
     mem_free(g->producer);
     g->producer = NULL;
     if (!*name) {
-        quality_machine_free(g->machine);
+        machine_core_free(g->machine);
         mem_free(g->wrong);
         buf_release(&g->code);
     }
@@ -87,12 +87,12 @@ static void take_option(void *ctx, const char *word)
 static void read_core(struct given *g, const char *text)
 {
     struct err err = {0};
-    quality_machine_free(g->machine);
+    machine_core_free(g->machine);
     mem_free(g->wrong);
     g->wrong = NULL;
     write_file("made.xml", text, strlen(text));
     char *path = scratch("made.xml");
-    int answer = quality_machine_read(path, NULL, &g->machine, &err);
+    int answer = machine_core_read(path, NULL, &g->machine, &err);
     if (answer > 0)
         exit(99);
     if (answer < 0) /* without the scratch folder's name */
@@ -134,17 +134,18 @@ static void write_ports(struct buf *out, const uint16_t *uops)
     buf_str(out, ";");
 }
 
-static void write_core(struct buf *out, const struct quality_machine *m)
+static void write_core(struct buf *out, const struct machine_core *m)
 {
     buf_printf(out, "%s, %s, %s%s; %s; features '%s' vendor '%s' part '%s' models '%s'\n", m->name, m->core, m->arch,
-               m->aarch64 ? " (AArch64)" : "", m->assumed, m->features, m->vendor, m->part, m->llvm);
+               m->aarch64 ? " (AArch64)" : "", m->assumed, m->processors.features, m->processors.vendor,
+               m->processors.part, m->llvm);
     buf_printf(out, "issue %u vector %u line %u window %u forward %g stack %g taken %g load %g%s%s%s\n", m->issue,
                m->vector, m->line, m->window, (double)m->forward, (double)m->forward_stack, (double)m->taken,
                (double)m->load_vector, m->moves_free ? " moves-free" : "", m->fuses ? " fuses" : "",
                m->splits_indexed ? " splits" : "");
     for (size_t i = 0; i < COST_KINDS_COUNT; i++) {
         const struct cost *c = &m->costs[i];
-        buf_printf(out, "%s %g %g;", cost_words[i], (double)c->latency, (double)c->chain);
+        buf_printf(out, "%s %g %g;", machine_cost_words[i], (double)c->latency, (double)c->chain);
         for (int w = 0; w < WIDTHS; w++)
             write_ports(out, c->uops[w]);
         buf_printf(out, " %g %g %g; %x%s\n", (double)c->busy[0], (double)c->busy[1], (double)c->busy[2], c->per_element,
@@ -250,7 +251,7 @@ static void write_kinds(struct buf *out, const struct given *g)
         s.known = arch->facts(bytes, g->code.len - i, s.addr, &s.f);
         s.cost = cost_of(&s);
         bounds_ports(&b, &s, &ports);
-        buf_printf(out, "%zu %s%s%s%s, width %u, %u uops (%s), latency %s of load %s\n", i, cost_words[s.cost],
+        buf_printf(out, "%zu %s%s%s%s, width %u, %u uops (%s), latency %s of load %s\n", i, machine_cost_words[s.cost],
                    s.known ? "" : " unknown", cost_is_free(&b, &s) ? " free" : "", step_is_avx(&s) ? " avx" : "",
                    cost_width(&b, &s), bounds_uops(&b, &s), ports.bytes, number(cost_latency(&b, &s)),
                    number(cost_load_latency(&b, &s)));
@@ -537,7 +538,7 @@ static struct estimates estimate(const char *plan, const char *models, unsigned 
     e.calls = read_scratch("calls");
     for (size_t i = 0; i < e.report->loop_count; i++)
         e.found |= (uint64_t)(e.report->loops[i].model == (i % 4 + 2) / 2.0) << i;
-    quality_machine_free(g.machine);
+    machine_core_free(g.machine);
     buf_release(&code);
     scope_tree_free(tree);
     bloop_close(binary);
@@ -627,76 +628,6 @@ static void check_models(void)
     estimates_release(&e);
 }
 
-/* ---- which core this machine has ---------------------------------------------------------------------------------- */
-
-static void write_core_file(const char *name, const char *attributes)
-{
-    char *text = mem_printf("<machine><core name=\"The %s\" issue=\"4\" vector=\"16\" %s><op kind=\"int\"/>"
-                            "<op kind=\"branch\"/><op kind=\"load\"/><op kind=\"store\"/><op kind=\"fp-add\"/>"
-                            "<op kind=\"fp-multiply\"/></core></machine>",
-                            name, attributes);
-    char *file = mem_printf("cores/%s.xml", name);
-    write_file(file, text, strlen(text));
-    mem_free(text);
-    mem_free(file);
-}
-
-static void check_here(const char *cpuinfo, bool aarch64, const char *assumed)
-{
-    struct quality_machine *m = NULL;
-    struct err err = {0};
-    char *dir = scratch("cores"), *path = scratch("cpuinfo");
-    write_file("cpuinfo", cpuinfo, strlen(cpuinfo));
-    if (CHECK_INT(quality_machine_here(dir, path, aarch64, &m, &err), 0))
-        CHECK_STR(m->assumed, assumed);
-    quality_machine_free(m);
-    mem_free(dir);
-    mem_free(path);
-}
-
-static void check_this_machine(void)
-{
-    char *dir = scratch("cores");
-    CHECK(mkdir(dir, 0700) == 0);
-    write_core_file("a", "arch=\"x86-64\" vendor=\"Maker\" features=\"f1 f2\"");
-    write_core_file("b", "arch=\"x86-64\" vendor=\"Maker\" features=\"f1 f2 f3\"");
-    write_core_file("c", "arch=\"x86-64\" vendor=\"Other\" features=\"f1 f2 f3 f4\"");
-    write_core_file("d", "arch=\"x86-64\" features=\"f1  f5\"");
-    write_core_file("e", "arch=\"x86-64\" features=\"f5 f6\""); /* as good as d, which comes before it */
-    write_core_file("f", "arch=\"aarch64\" part=\"0xd0c\"");
-    write_core_file("g", "arch=\"aarch64\" features=\"f1 f2 f3 f4 f7\"");
-    write_core_file("h", "arch=\"x86-64\" vendor=\"Maker\""); /* asks for nothing, so is none to choose */
-    write_core_file("i", "arch=\"x86-64\" issue=\"twice\"");
-    write_core_file("skylake-server", "arch=\"x86-64\"");
-    write_core_file("neoverse-n1", "arch=\"aarch64\"");
-    check_here("processor\t: 0\nvendor_id\t: Maker\nflags\t\t: f0 f1 f2\n", false,
-               "The a, by the features of this machine's processor");
-    check_here("vendor_id : Maker\nflags : f3 f2 f1\n\nvendor_id : Other\nflags : f4\n", false,
-               "The b, by the features of this machine's processor");
-    check_here("vendor_id\t: Other\nflags\t: f1 f2 f3 f4", false, "The c, by the features of this machine's processor");
-    check_here("vendor_id\t: Third\nflags\t: f6 f5 f1\n", false, "The d, by the features of this machine's processor");
-    check_here("vendor_id\t: Third\nflags\t: f6 f5\n", false, "The e, by the features of this machine's processor");
-    check_here("vendor_id\t: Maker\nflags\t: f1 f22\n", false,
-               "The skylake-server, because no machine file fits this machine's processor; --machine chooses another");
-    check_here("CPU part\t: 0xd0c\nFeatures\t: f1 f2 f3 f4 f7\n", true,
-               "The f, by the features of this machine's processor");
-    check_here("CPU part\t: 0xd40\nFeatures\t: f7 f1 f2 f3 f4\n", true,
-               "The g, by the features of this machine's processor");
-    check_here("CPU part\t: 0xd40\nFeatures\t: f7\n", true,
-               "The neoverse-n1, because no machine file fits this machine's processor; --machine chooses another");
-    check_here("CPU part\t: 0xd0c\nFeatures\t: f1\n", false,
-               "The skylake-server, because this machine has another kind of processor than the code is for; --machine "
-               "chooses another");
-    check_here("vendor_id\t: Maker\nflags\t: f1 f2\n", true,
-               "The neoverse-n1, because this machine has another kind of processor than the code is for; --machine "
-               "chooses another");
-    struct quality_machine *m;
-    struct err err = {0};
-    CHECK_INT(quality_machine_here(dir, "/nowhere", false, &m, &err), -1);
-    CHECK(m == NULL);
-    mem_free(dir);
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1 && str_starts(path_base(argv[0]), "llvm-mc"))
@@ -716,7 +647,6 @@ int main(int argc, char **argv)
     mem_free(mc);
     mem_free(mca);
     check_models();
-    check_this_machine();
     scratch_remove();
     return tap_done();
 }

@@ -8,12 +8,12 @@
 
 #include <math.h>
 
-unsigned step_width(const struct step *s, const struct quality_machine *m)
+unsigned step_width(const struct step *s, const struct machine_core *m)
 {
     return s->f.scalable ? m->vector : s->f.width;
 }
 
-double step_elements(const struct step *s, const struct quality_machine *m)
+double step_elements(const struct step *s, const struct machine_core *m)
 {
     if (!s->f.packed || s->f.element == 0)
         return 1;
@@ -21,7 +21,7 @@ double step_elements(const struct step *s, const struct quality_machine *m)
     return n < 1 ? 1 : n;
 }
 
-unsigned memory_size(const struct insn_memory *m, const struct quality_machine *machine)
+unsigned memory_size(const struct insn_memory *m, const struct machine_core *machine)
 {
     return m->scalable ? machine->vector : m->size;
 }

@@ -26,7 +26,7 @@ struct model_loop {
 
 struct models {
     const struct quality_tools *tools;
-    const struct quality_machine *machine;
+    const struct machine_core *machine;
     struct VEC(struct model_loop) loops;
     struct buf bytes, text; /* for llvm-mc; what it made of them */
     char model[32];
@@ -43,7 +43,7 @@ static double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-struct models *models_create(const struct quality_tools *tools, const struct quality_machine *machine)
+struct models *models_create(const struct quality_tools *tools, const struct machine_core *machine)
 {
     if (!tools || !machine->llvm[0])
         return NULL;

@@ -2,34 +2,24 @@
  * quality - how good a loop's machine code is, what holds it back, and what it would cost at best.
  *
  * Knows:    instructions and what they do (bloop/arch/facts.h), blocks of innermost loops, descriptions of processor
- *           cores (share/machines/, doc/formats/machine.md).
+ *           cores (machines/).
  * Does not: samples, metrics, pages; print.
  *
  * Usual life:
- *     quality_machine_read or quality_machine_here -> quality_analyze of a binary's scope tree -> look at the report
+ *     machine_core_read or machine_core_here -> quality_analyze of a binary's scope tree -> look at the report
  *     (or quality_write) -> quality_free
  *
  * Memory:   a report owns all it hands out, and needs neither binary nor tree afterwards.
  * Errors:   a machine file that makes no sense is said with file and line. A loop that cannot be looked at whole is in
  *           the report with a word on why.
  * Threads:  one report per thread; machines are read-only once read.
- * To add a core: a file in share/machines/. To add a check: a row below, and its rule in checks_*.c.
+ * To add a check: a row below, and its rule in checks_*.c.
  */
 #ifndef QUALITY_H
 #define QUALITY_H
 
 #include "bloop/bloop.h"
-
-/* ---- cores ------------------------------------------------------------------------- */
-
-struct quality_machine;
-/* A machine file, or where `path` is a word the file of that name in `dir`. The file must have a <core>. */
-int quality_machine_read(const char *path, const char *dir, struct quality_machine **, struct err *);
-/* The core of this machine, by the features in `cpuinfo` (usually "/proc/cpuinfo"), of the files in `dir`, all of which
-   have to be there for reading; where none fits, or the code is for another processor, the one that stands for it.
-   Always says in `assumed`, a sentence of the machine's, what was taken and why. */
-int quality_machine_here(const char *dir, const char *cpuinfo, bool aarch64, struct quality_machine **, struct err *);
-void quality_machine_free(struct quality_machine *);
+#include "machines/machines.h"
 
 /* ---- loops ---------------------------------------------------------------------------- */
 
@@ -183,7 +173,7 @@ struct quality_tools { /* llvm-mc and llvm-mca: paths */
 };
 
 struct quality_options {
-    const struct quality_machine *machine;
+    const struct machine_core *machine;
     const uint8_t *wanted;             /* by scope: look at this loop; NULL: at all innermost ones */
     const double *trips;               /* by scope: iterations of an entry; 0: not known; NULL: of none */
     const struct quality_tools *tools; /* NULL: without llvm-mca's estimates */
@@ -225,8 +215,8 @@ struct quality_listing {
     size_t left_out; /* procedures that would have been too much */
 };
 struct quality_listing_options {
-    const struct quality_machine *machine; /* NULL: what instructions cost is not said */
-    const scope_ix *procedures;            /* PROCs of the tree, the most wanted first */
+    const struct machine_core *machine; /* NULL: what instructions cost is not said */
+    const scope_ix *procedures;         /* PROCs of the tree, the most wanted first */
     size_t procedure_count;
     uint64_t most_bytes; /* of code: procedures that do not fit any more are left out */
 };
@@ -234,7 +224,7 @@ struct quality_listing *quality_list(struct bloop_binary *, const struct scope_t
                                      const struct quality_listing_options *, struct warnings *);
 /* Of all functions that hold one of the addresses what instructions cost: no text, no ports, no place in a scope tree.
    Functions are left out where there would be more than that many bytes of code. */
-struct quality_listing *quality_costs(struct bloop_binary *, const struct quality_machine *, const vaddr *addresses,
+struct quality_listing *quality_costs(struct bloop_binary *, const struct machine_core *, const vaddr *addresses,
                                       size_t count, uint64_t most_bytes);
 void quality_listing_free(struct quality_listing *);
 

@@ -1,7 +1,6 @@
 /*
  * What the files of quality/ share. In the order of work:
  *
- *     machine.c    the core: its file, and which one this machine has
  *     body.c       one loop: its instructions, the shortest way through it
  *     address.c    what address each reference has, and how it moves from iteration to iteration
  *     mix.c        what the instructions are: calculations, addresses, bytes, packed or not
@@ -21,94 +20,8 @@
 #include "bloop/arch/facts.h"
 #include "bloop/arch/ops.h"
 #include "bloop/code/code.h"
+#include "machines/core.h"
 #include "quality/quality.h"
-
-/* ---- machine.c --------------------------------------------------------------------- */
-
-/* What instructions cost, by kind; the names stand in machine files. */
-#define COST_KINDS(X)                                                                                                  \
-    X(INT, "int")                                                                                                      \
-    X(SHIFT, "shift")                                                                                                  \
-    X(LEA, "address")                                                                                                  \
-    X(SELECT, "select")                                                                                                \
-    X(BITS, "bits")                                                                                                    \
-    X(INT_MULTIPLY, "int-multiply")                                                                                    \
-    X(INT_DIVIDE_32, "int-divide-32")                                                                                  \
-    X(INT_DIVIDE_64, "int-divide-64")                                                                                  \
-    X(BRANCH, "branch")                                                                                                \
-    X(CALL, "call")                                                                                                    \
-    X(LOAD, "load")                                                                                                    \
-    X(STORE, "store")                                                                                                  \
-    X(STORE_INDEXED, "store-indexed")                                                                                  \
-    X(LOCKED, "locked")                                                                                                \
-    X(VECTOR_MOVE, "vector-move")                                                                                      \
-    X(VECTOR_INT, "vector-int")                                                                                        \
-    X(VECTOR_LOGIC, "vector-logic")                                                                                    \
-    X(VECTOR_SHIFT, "vector-shift")                                                                                    \
-    X(VECTOR_MULTIPLY, "vector-multiply")                                                                              \
-    X(VECTOR_SELECT, "vector-select")                                                                                  \
-    X(SHUFFLE, "shuffle")                                                                                              \
-    X(SHUFFLE_WIDE, "shuffle-wide")                                                                                    \
-    X(FP_ADD, "fp-add")                                                                                                \
-    X(FP_MULTIPLY, "fp-multiply")                                                                                      \
-    X(FP_FMA, "fp-fma")                                                                                                \
-    X(FP_MINMAX, "fp-minmax")                                                                                          \
-    X(FP_COMPARE, "fp-compare")                                                                                        \
-    X(FP_OTHER, "fp-other")                                                                                            \
-    X(FP_DIVIDE_32, "fp-divide-32")                                                                                    \
-    X(FP_DIVIDE_64, "fp-divide-64")                                                                                    \
-    X(FP_SQRT_32, "fp-sqrt-32")                                                                                        \
-    X(FP_SQRT_64, "fp-sqrt-64")                                                                                        \
-    X(CONVERT, "convert")                                                                                              \
-    X(CONVERT_WIDTH, "convert-width")                                                                                  \
-    X(CONVERT_FROM_GENERAL, "convert-from-general")                                                                    \
-    X(CONVERT_TO_GENERAL, "convert-to-general")                                                                        \
-    X(TO_GENERAL, "to-general")                                                                                        \
-    X(FROM_GENERAL, "from-general")                                                                                    \
-    X(MASK, "mask")                                                                                                    \
-    X(GATHER, "gather")                                                                                                \
-    X(SCATTER, "scatter")                                                                                              \
-    X(X87, "x87")                                                                                                      \
-    X(OTHER, "other")
-enum cost_kind {
-#define KIND(name, word) COST_##name,
-    COST_KINDS(KIND)
-#undef KIND
-        COST_KINDS_COUNT
-};
-extern const char *const cost_words[COST_KINDS_COUNT + 1];
-
-enum { PORTS_MAX = 16, UOPS_MAX = 8, WIDTHS = 3 }; /* vectors of up to 16 bytes, 32, 64 and more */
-struct cost {
-    float latency;                   /* from the last operand to the result */
-    float chain;                     /* where the consumer is of the same kind */
-    uint16_t uops[WIDTHS][UOPS_MAX]; /* of each: a bit for every port it may take; 0: no more */
-    float busy[WIDTHS];              /* cycles that the divider is taken */
-    uint16_t per_element;            /* gathers and scatters: ports of the uop that each element is besides; 0: none */
-    bool given;
-};
-
-struct quality_machine {
-    char name[64]; /* of the file */
-    char core[96]; /* as people call it */
-    char arch[16];
-    char features[256]; /* words of /proc/cpuinfo, that all must be there */
-    char vendor[32], part[32];
-    char assumed[320];
-    char llvm[96];          /* llvm-mca's models that stand for it, the best first */
-    uint32_t issue;         /* uops that the front end hands on in a cycle */
-    uint32_t vector;        /* bytes of the widest vectors */
-    uint32_t line;          /* bytes of a cache line */
-    uint32_t window;        /* uops in flight: so far it looks ahead of what waits */
-    float forward;          /* cycles from a store to a load of the same bytes, besides those of the load's consumer */
-    float forward_stack;    /* the same for slots of the stack: some cores rename them */
-    float taken;            /* cycles between taken branches */
-    float load_vector;      /* latency of loads into vector registers */
-    bool moves_free, fuses; /* moves between registers; compare and branch are one uop */
-    bool splits_indexed;    /* calculations of three operands whose load has an index are two uops for the front end */
-    bool aarch64;
-    struct cost costs[COST_KINDS_COUNT];
-};
 
 /* ---- body.c ----------------------------------------------------------------------- */
 
@@ -148,7 +61,7 @@ struct ref {       /* of the path */
 
 struct body {
     const struct bloop_code *code;
-    const struct quality_machine *machine;
+    const struct machine_core *machine;
     uint32_t loop;                 /* of the forest */
     struct VEC(struct step) steps; /* of all blocks, by address */
     struct VEC(uint32_t) path;     /* indices of steps, in the order of execution */
@@ -165,7 +78,7 @@ struct body {
 
 void body_release(struct body *);
 /* Collects the loop; false: it is not innermost. */
-bool body_make(struct body *, const struct bloop_code *, uint32_t loop, const struct quality_machine *);
+bool body_make(struct body *, const struct bloop_code *, uint32_t loop, const struct machine_core *);
 static inline struct step *path_step(const struct body *b, size_t i)
 {
     return &b->steps.items[b->path.items[i]];
@@ -179,9 +92,9 @@ bool form_same_terms(const struct form *, const struct form *);
 /* ---- mix.c -------------------------------------------------------------------------- */
 
 /* Bytes of a vector register that the instruction uses; elements: numbers in it. */
-unsigned step_width(const struct step *, const struct quality_machine *);
-double step_elements(const struct step *, const struct quality_machine *);
-unsigned memory_size(const struct insn_memory *, const struct quality_machine *);
+unsigned step_width(const struct step *, const struct machine_core *);
+double step_elements(const struct step *, const struct machine_core *);
+unsigned memory_size(const struct insn_memory *, const struct machine_core *);
 bool step_calculates(const struct step *); /* arithmetic on vector registers */
 void mix_count(struct body *, struct quality_loop *);
 
@@ -208,7 +121,7 @@ void bounds_find(struct body *, struct quality_loop *, double trips);
 /* ---- models.c --------------------------------------------------------------------------- */
 
 struct models; /* NULL where nobody asks for them, or there is none */
-struct models *models_create(const struct quality_tools *, const struct quality_machine *);
+struct models *models_create(const struct quality_tools *, const struct machine_core *);
 /* The loop that will be the `loop`th of models_run's. */
 void models_add(struct models *, const struct body *, const struct quality_loop *, size_t loop);
 void models_run(struct models *, struct quality_loop *loops, struct quality_report *, struct warnings *);

@@ -58,9 +58,10 @@ share-clean:
 
 # ---- machines: what hpcview simulate simulates, and what hpcview quality counts with; one file each --------------------------
 machinesdir = $(pkgdatadir)/machines
-dist_machines_DATA = %D%/machines/a64fx.xml %D%/machines/ice-lake-server.xml %D%/machines/neoverse-n1.xml \
-	%D%/machines/neoverse-v1.xml %D%/machines/neoverse-v2.xml %D%/machines/sapphire-rapids.xml \
-	%D%/machines/skylake-server.xml %D%/machines/year-2001.xml %D%/machines/zen2.xml %D%/machines/zen3.xml %D%/machines/zen4.xml
+dist_machines_DATA = %D%/machines/a64fx.xml %D%/machines/ice-lake-server.xml %D%/machines/lion-cove.xml %D%/machines/neoverse-n1.xml \
+	%D%/machines/neoverse-n2.xml %D%/machines/neoverse-v1.xml %D%/machines/neoverse-v2.xml %D%/machines/redwood-cove.xml \
+	%D%/machines/sapphire-rapids.xml %D%/machines/skylake-server.xml %D%/machines/year-2001.xml %D%/machines/zen2.xml \
+	%D%/machines/zen3.xml %D%/machines/zen4.xml %D%/machines/zen5.xml
 dist_schemas_DATA += %D%/schemas/machine.rng %D%/schemas/print.json
 
 # ---- properties: what hpcview diagnose looks for ------------------------------------------

@@ -26,15 +26,15 @@ parsers='
 elf|bloop/image/image.c bloop/image/elf.c bloop/image/ehframe.c bloop/image/reloc.c bloop/image/compress.c bloop/debug/lines.c bloop/debug/die.c bloop/debug/debug.c bloop/functions/functions.c bloop/functions/gaps.c|tests/structure/objects
 code|bloop/code/cfg.c bloop/code/jump_tables.c bloop/code/jump_values.c bloop/code/jump_frames.c bloop/code/jumptable.c bloop/code/loops.c|
 scope|bloop/scope/xml.c bloop/scope/hpcstruct.c bloop/scope/build.c bloop/scope/check.c bloop/scope/outline.c bloop/cache.c support/xml.c|
-measurement|hpcprof/read.c hpcprof/read_tables.c support/table.c|
-maps|hpcprof/recorder/maps.c|
-ring|hpcprof/recorder/perf.c hpcprof/recorder/paths.c|
-unwind|hpcprof/recorder/unwind.c hpcprof/recorder/unwind_rows.c|
-filter|filters/*.c support/json_read.c|tests/filters
-hpctoolkit|filters/hpctoolkit_v4.c|
-config|metrics/config.c metrics/config_hpcview3.c metrics/mathml.c|share/metrics
-expr|metrics/expr_parse.c metrics/expr_names.c metrics/expr_functions.c|
-database|metrics/database.c|
+measurement|hpcprof/format/read.c hpcprof/format/read_tables.c support/table.c|
+maps|hpcprof/recorder/output/maps.c|
+ring|hpcprof/recorder/sampling/perf.c hpcprof/recorder/output/paths.c|
+unwind|hpcprof/recorder/unwind/unwind.c hpcprof/recorder/unwind/rows.c|
+filter|filters/*.c filters/base/*.c filters/perf/*.c filters/callgrind/*.c support/json_read.c|tests/filters
+hpctoolkit|filters/hpctoolkit/v4.c|
+config|metrics/config/config.c metrics/config/config_hpcview3.c metrics/formula/mathml.c|share/metrics
+expr|metrics/formula/expr_parse.c metrics/formula/expr_names.c metrics/formula/expr_functions.c|
+database|htmlgen/read/read.c htmlgen/read/tables.c htmlgen/format/block.c htmlgen/format/head.c|
 asl|diagnose/read/read.c diagnose/read/clauses.c diagnose/read/templates.c diagnose/read/tokens.c|
 '
 

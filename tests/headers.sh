@@ -2,7 +2,7 @@
 # Every header compiles alone.
 . "$top_srcdir/tests/lib.sh"
 
-for header in "$top_srcdir"/*/*.h "$top_srcdir"/*/*/*.h; do
+for header in "$top_srcdir"/*/*.h "$top_srcdir"/*/*/*.h "$top_srcdir"/*/*/*/*.h; do
     [ -f "$header" ] || continue
     name=${header#"$top_srcdir/"}
     printf '#include "%s"\n' "$name" >"$scratch/alone.c"

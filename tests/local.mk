@@ -22,14 +22,19 @@ check_PROGRAMS += %D%/e2e/sampled
 %C%_e2e_sampled_SOURCES = %D%/e2e/sampled.c
 %C%_e2e_sampled_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
+# databases of hand-made and of large experiments, for the tests of the page
+check_PROGRAMS += %D%/fixtures/make_database
+%C%_fixtures_make_database_SOURCES = %D%/fixtures/make_database.c %D%/fixtures/sample_experiments.c %D%/fixtures/sample_experiments.h
+%C%_fixtures_make_database_LDADD = $(HTMLGEN_TEST_LIBS)
+
 # ---- make bench -------------------------------------------------------------------
 EXTRA_PROGRAMS += %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many %D%/bench/diagnose_speed
-BENCH_TOOLS += %D%/bench/diagnose_speed %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many htmlgen/make_database
+BENCH_TOOLS += %D%/bench/diagnose_speed %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many %D%/fixtures/make_database
 %C%_bench_scopes_at_SOURCES = %D%/bench/scopes_at.c
 %C%_bench_scopes_at_LDADD = $(ROOM_LDADD)
 %C%_bench_make_many_SOURCES = %D%/bench/make_many.c
 %C%_bench_make_many_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
-%C%_bench_diagnose_speed_SOURCES = %D%/bench/diagnose_speed.c htmlgen/sample.c htmlgen/sample.h
+%C%_bench_diagnose_speed_SOURCES = %D%/bench/diagnose_speed.c tests/fixtures/sample_experiments.c tests/fixtures/sample_experiments.h
 %C%_bench_diagnose_speed_LDADD = $(ROOM_LDADD)
 %C%_bench_measure_SOURCES = %D%/bench/measure.c
 EXTRA_DIST += %D%/bench/lib.sh %D%/bench/diagnose.sh %D%/bench/structure.sh %D%/bench/build.sh %D%/bench/page.sh %D%/bench/page.mjs %D%/bench/many.sh %D%/bench/quality.sh %D%/bench/phases_tables.sh %D%/bench/places.sh %D%/bench/formulas.sh \

@@ -1,11 +1,21 @@
 #!/bin/sh
 # Includes point one way: a room knows only the rooms above it in this table, and of these only the header named like the folder. A folder
-# without a row belongs to the room above it (hpcprof/recorder to hpcprof). Tests, fuzz targets and what `make bench` measures may look anywhere.
+# without a row belongs to the room above it. Tests, fuzz targets and what `make bench` measures may look anywhere.
 . "$top_srcdir/tests/lib.sh"
 
 cat >"$scratch/rooms" <<'END'
 support
-hpcprof          support support/sort.h
+machines         support
+hpcprof          support
+hpcprof/format   support support/sort.h hpcprof
+hpcprof/recorder
+hpcprof/recorder/base      hpcprof/recorder hpcprof/recorder/protocol.h hpcprof/format
+hpcprof/recorder/unwind    hpcprof/recorder/base hpcprof/format
+hpcprof/recorder/output    hpcprof/recorder/base hpcprof/recorder/base/state.h hpcprof/recorder/base/syscalls.h hpcprof/recorder/unwind hpcprof/recorder/unwind/objects.h hpcprof/format
+hpcprof/recorder/sampling  hpcprof/recorder/base hpcprof/recorder/base/state.h hpcprof/recorder/base/syscalls.h hpcprof/recorder/base/interpose.h hpcprof/recorder/output hpcprof/recorder/output/paths.h
+hpcprof/recorder/process   hpcprof/recorder/protocol.h hpcprof/recorder/base hpcprof/recorder/base/state.h hpcprof/recorder/base/syscalls.h hpcprof/recorder/base/interpose.h hpcprof/recorder/output hpcprof/recorder/output/paths.h hpcprof/recorder/sampling hpcprof/format
+hpcprof/recorder/barriers  hpcprof/recorder/base/state.h hpcprof/recorder/base/interpose.h hpcprof/recorder/output hpcprof/recorder/sampling hpcprof/recorder/process hpcprof/format phases/tables.h
+hpcprof/launch   support hpcprof hpcprof/format/writer.h hpcprof/recorder/protocol.h
 bloop/arch       support bloop/bloop.h
 bloop/image      support support/sort.h bloop/bloop.h bloop/arch
 bloop/debug      support support/demangle.h bloop/bloop.h bloop/image bloop/image/elf.h
@@ -14,12 +24,26 @@ bloop/code       support bloop/bloop.h bloop/arch bloop/arch/ops.h bloop/arch/fa
 bloop/assemble   support bloop/bloop.h bloop/arch bloop/arch/facts.h bloop/image bloop/debug bloop/functions bloop/code
 bloop/scope      support bloop/bloop.h
 bloop            support bloop/arch bloop/image bloop/debug bloop/functions bloop/code bloop/assemble bloop/scope
-quality          support bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
-mhsim            support support/demangle.h hpcprof
+quality          support machines machines/core.h bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
+mhsim            support machines
+mhsim/engine     mhsim
+mhsim/runtime    mhsim mhsim/shared_layout.h mhsim/engine mhsim/engine/mmap_store.h mhsim/engine/state.h
+mhsim/collect    support support/demangle.h machines hpcprof mhsim mhsim/shared_layout.h
+mhsim/launch     support hpcprof mhsim mhsim/shared_layout.h mhsim/collect
 phases           support support/table.h hpcprof
-phases/inside    phases/tables.h hpcprof/recorder/rec.h hpcprof/recorder/real.h
-filters          support hpcprof
-metrics          support support/sort.h hpcprof bloop quality mhsim phases filters
+filters/base     support support/table.h hpcprof filters/filters.h
+filters/perf     support hpcprof filters/filters.h filters/base filters/base/image.h filters/base/interner.h
+filters/callgrind support hpcprof filters/filters.h filters/base filters/base/call_edges.h filters/base/interner.h
+filters/hpctoolkit support hpcprof filters/filters.h filters/base filters/base/builder.h
+filters          support hpcprof filters/base filters/base/builder.h filters/base/call_edges.h filters/base/image.h filters/perf filters/callgrind filters/hpctoolkit
+metrics/formula  support metrics/metrics.h
+metrics/config   support metrics/metrics.h metrics/formula quality
+metrics/model    support metrics/metrics.h metrics/formula
+metrics/ingest   support support/sort.h hpcprof filters metrics/metrics.h metrics/formula metrics/config metrics/model
+metrics/code     support hpcprof bloop quality metrics/metrics.h metrics/ingest
+metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code
+metrics/report   support metrics/metrics.h metrics/formula metrics/model
+metrics          support hpcprof bloop metrics/formula metrics/config metrics/model metrics/ingest metrics/code metrics/join metrics/report
 diagnose/read     support metrics diagnose/diagnose.h
 diagnose/evaluate support metrics diagnose/diagnose.h diagnose/read
 diagnose/search   support metrics diagnose/diagnose.h diagnose/read diagnose/evaluate
@@ -27,8 +51,11 @@ diagnose/report   support metrics diagnose/diagnose.h diagnose/evaluate
 diagnose         support metrics diagnose/read diagnose/evaluate diagnose/search diagnose/report
 campaign         support hpcprof mhsim metrics diagnose
 export           support metrics
-htmlgen          support metrics diagnose
-driver           support campaign hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
+htmlgen/format   support metrics
+htmlgen/write    support metrics diagnose htmlgen/htmlgen.h htmlgen/format
+htmlgen/read     support metrics metrics/model htmlgen/htmlgen.h htmlgen/format
+htmlgen          support metrics diagnose htmlgen/write htmlgen/read
+driver           support campaign machines hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 
 # Each line: file, header; from every include of a header by its folder.
@@ -82,11 +109,11 @@ check "includes point one way" test ! -s "$scratch/found"
 [ ! -s "$scratch/found" ] || comment "$(cat "$scratch/found")"
 
 # What it must see.
-mkdir -p "$scratch/bad/bloop/code" "$scratch/bad/metrics" "$scratch/bad/attic" "$scratch/bad/hpcprof/recorder"
+mkdir -p "$scratch/bad/bloop/code" "$scratch/bad/metrics" "$scratch/bad/attic" "$scratch/bad/hpcprof/recorder/unwind"
 echo '#include "bloop/assemble/assemble.h"' >"$scratch/bad/bloop/code/up.c"
 echo '#include "bloop/code/code.h"' >"$scratch/bad/metrics/private.c"
 echo '#include "support/support.h"' >"$scratch/bad/attic/unknown.h"
-echo '#include "hpcprof/format.h"' >"$scratch/bad/hpcprof/recorder/fine.c"
+echo '#include "hpcprof/format/format.h"' >"$scratch/bad/hpcprof/recorder/unwind/fine.c"
 echo '#include "driver/driver.h"' >"$scratch/bad/metrics/metrics_test.c"
 found=$(violations "$scratch/bad")
 check_match "a room above" "$found" 'bloop/code/up.c includes bloop/assemble/assemble.h'
@@ -96,12 +123,12 @@ check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
 
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {
-    (cd "$1" && find bloop campaign diagnose export filters hpcprof htmlgen metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
-        grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^phases/inside/|^mhsim/(inside|qemu)\.c$' |
+    (cd "$1" && find bloop campaign diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
+        grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^mhsim/runtime/' |
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |
                 grep -oE '(^|[^a-zA-Z0-9_])(printf|puts|putchar|perror|exit|getenv|secure_getenv)\(' | sed "s,^[^a-z],,; s,^,$file ," | sort -u
-        done) | grep -vE '^(campaign/runs|hpcprof/record|mhsim/run)\.c getenv'
+        done) | grep -vE '^(campaign/runs|hpcprof/launch/record|mhsim/launch/run)\.c getenv'
 }
 found=$(outspoken "$top_srcdir")
 check_equal "nothing below driver/ prints, exits or asks the environment" "$found" ""

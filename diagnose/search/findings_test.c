@@ -11,7 +11,7 @@
  */
 #include "diagnose/search/search.h"
 #include "tests/fixtures/outline.h"
-#include "metrics/metrics_int.h"
+#include "metrics/join/join.h"
 #include "tests/cases.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static void look(struct at_hand *h)
     warnings_free(problems);
     h->e = outline_read(h->drawing, "a drawing");
     if (h->measured)
-        measured_from_database(h->e);
+        measured_from_values(h->e);
     CHECK_INT(diagnosis_stored(h->e, 0, &h->d), 0);
     if (diagnose(h->e, h->p, &h->options, &h->d, &err) < 0)
         exit(99);

@@ -47,49 +47,50 @@ static uint64_t source_key(const struct merging *u, const struct resolved *of, u
     return id;
 }
 
-/* Rows of one place: the worst of them; of other copies: the sum. */
-static void add_to_group(struct group *g, const struct candidate *c, bool same_place)
+static double square_of_error(const struct candidate *c)
 {
-    double error = isnan(c->error) ? 0 : c->error;
-    if (same_place && c->severity <= g->worst.severity) {
-        g->copies++;
-        return;
-    }
-    if (same_place) {
-        g->severity += c->severity - g->worst.severity;
-        g->squares = error * error;
-    } else {
-        g->severity += c->severity;
-        g->squares += error * error;
-    }
-    if (c->severity > g->worst.severity)
-        g->worst = *c;
+    return isnan(c->error) ? 0 : c->error * c->error;
+}
+
+/* Rows of one place count as the worst of them (`known`, NULL: this is the first one); copies at other places add up. */
+static void add_to_group(struct group *g, const struct candidate *c, const struct candidate *known)
+{
     g->copies++;
+    if (known && c->severity <= known->severity)
+        return;
+    g->severity += c->severity - (known ? known->severity : 0);
+    g->squares += known ? -square_of_error(known) : 0;
+    g->squares += square_of_error(c);
 }
 
 static void group_copies(struct merging *u, const struct resolved *of, size_t first)
 {
-    struct hashmap by_source = {0};
-    for (size_t i = 0; i < of->candidates.count; i++) {
-        const struct candidate *c = &of->candidates.items[i];
+    struct hashmap by_source = {0}, by_place = {0}; /* to its group; of a table: to the worst row there */
+    for (uint32_t i = 0; i < of->candidates.count; i++) {
+        const struct candidate *all = of->candidates.items, *c = &all[i];
         place_ix place = domain_place(u->ev, of->domain, c->id);
-        uint32_t *slot = hashmap_put(&by_source, source_key(u, of, c->id));
-        if (*slot != HASHMAP_NONE) {
-            struct group *g = &u->groups.items[*slot];
-            add_to_group(g, c, place == g->place);
-            g->place = domain_place(u->ev, of->domain, g->worst.id);
-        } else {
-            double error = isnan(c->error) ? 0 : c->error;
+        uint32_t *slot = hashmap_put(&by_source, source_key(u, of, c->id)), *worst = NULL;
+        if (of->domain->table && place != PLACE_NONE)
+            worst = hashmap_put(&by_place, place);
+        if (*slot == HASHMAP_NONE) {
             *slot = (uint32_t)u->groups.count;
-            *vec_push(&u->groups) = (struct group){
-                .of = of, .worst = *c, .place = place, .copies = 1, .severity = c->severity, .squares = error * error};
+            *vec_push(&u->groups) = (struct group){.of = of, .worst = *c, .place = place};
         }
-        uint32_t group = *slot;
-        *hashmap_put(&u->at, of->domain->table ? place : c->id) = group;
+        struct group *g = &u->groups.items[*slot];
+        const struct candidate *known = worst && *worst != HASHMAP_NONE ? &all[*worst] : NULL;
+        add_to_group(g, c, known);
+        if (worst && (!known || c->severity > known->severity))
+            *worst = i;
+        if (c->severity > g->worst.severity) {
+            g->worst = *c;
+            g->place = place;
+        }
+        *hashmap_put(&u->at, of->domain->table ? place : c->id) = *slot;
     }
     for (size_t i = first; i < u->groups.count; i++)
         u->groups.items[i].severity = fmin(u->groups.items[i].severity, 100);
     hashmap_release(&by_source);
+    hashmap_release(&by_place);
 }
 
 static uint32_t node_of(const struct resolved *of, const struct candidate *c, place_ix place)

@@ -1,4 +1,4 @@
-// Formulas, in the grammar of doc/formats/configuration.md (metrics/expr_parse.c has the same), computed column by
+// Formulas, in the grammar of doc/formats/configuration.md (metrics/formula/expr_parse.c has the same), computed column by
 // column. What they give is held against tests/formulas/cases.txt in both places.
 //
 // NaN is missing, stays missing, and is what a division by zero gives.
@@ -129,7 +129,7 @@ interface Token {
   readonly at: number; // in characters, from 1
 }
 
-/** What a part of a formula is to its metrics; see expr_is_linear in metrics/expr_eval.c. */
+/** What a part of a formula is to its metrics; see expr_is_linear in metrics/formula/expr_eval.c. */
 const enum Shape {
   Zero,
   Constant,

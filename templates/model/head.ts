@@ -3,7 +3,7 @@
 import type { Metric, Process, Run, SourceFile, TableColumn, TableInfo, TreeInfo } from './data';
 import { DatabaseError, type PlacesInfo } from './decode';
 
-/** The newest format this page reads, the one it comes with; HTMLGEN_VERSION in htmlgen/htmlgen_int.h. */
+/** The newest format this page reads, the one it comes with; HTMLGEN_VERSION in htmlgen/format/format.h. */
 export const VERSION = 3;
 
 /** Where a metric's values lie in a tree. */

@@ -523,7 +523,7 @@ function testFormulas(): void {
     ['min', 1000],
     ['say "hi"', 7],
   ]);
-  // the same cases as metrics/expr_test.c has, for the same answers
+  // the same cases as metrics/formula/expr_test.c has, for the same answers
   const rows: readonly (readonly [string, number | null])[] = [
     ['A + B * 2', 10],
     ['(A + B) * 2', 16],
@@ -582,7 +582,7 @@ function testFormulas(): void {
   }
 }
 
-/** The cases that C's engine is held to (metrics/expr_test.c). */
+/** The cases that C's engine is held to (metrics/formula/expr_test.c). */
 function testSharedFormulas(): void {
   const known = new Map<string, number>();
   const number = (text: string): number => (text === 'missing' ? NaN : Number(text));
@@ -637,7 +637,7 @@ function testFormulaColumns(): void {
   equal(column('-A'), [-6, -2, 'blank', -1], 'its negative');
   equal(column('max(A, B, 1)'), [6, 2, 'blank', 1], 'the larger of each');
   equal(column('1 + 1'), [2, 2, 2, 2], 'a number alone');
-  // the sentences of metrics/expr_test.c
+  // the sentences of metrics/formula/expr_test.c
   const wrong: readonly (readonly [string, string])[] = [
     ['', "character 1 of the formula: there is nothing; a number, a metric's name or '(' is wanted"],
     ['CYC /', "character 6 of the formula: nothing after '/'; a number, a metric's name or '(' is wanted"],

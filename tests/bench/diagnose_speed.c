@@ -4,7 +4,7 @@
  *     diagnose_speed PLACES PROPERTIES     prints seconds of the diagnosis and of the formulas by one thread
  */
 #include "diagnose/diagnose.h"
-#include "htmlgen/sample.h"
+#include "tests/fixtures/sample_experiments.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -87,7 +87,7 @@ command -v node >/dev/null && sh "$top_srcdir/templates/node-packages.sh" "$top_
 mkdir "$scratch/text"
 for size in "400000 4" "1000000 8" "100000 80"; do
     set -- $size
-    "$top_builddir/htmlgen/make_database" large "$scratch/text" "$scratch/$1x$2" "$1" "$2" || exit 1
+    "$top_builddir/tests/fixtures/make_database" large "$scratch/text" "$scratch/$1x$2" "$1" "$2" || exit 1
 done
 PLAYWRIGHT=$build/node_modules/playwright-core/index.mjs CHROMIUM=$browser ROUNDS=${ROUNDS-3} node "$top_srcdir/tests/bench/page.mjs" \
     "$scratch/lines.db" "$scratch/400000x4" "$scratch/1000000x8" "$scratch/100000x80"

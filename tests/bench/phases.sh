@@ -16,7 +16,7 @@ done
 runtime() {
     runtime_out=$scratch/$1
     shift
-    command -v "$1" >/dev/null 2>&1 && "$@" -O2 -g -I"$top_srcdir/hpcprof/include" -o "$runtime_out" "$programs/passages.c" -lpthread 2>/dev/null || rm -f "$runtime_out"
+    command -v "$1" >/dev/null 2>&1 && "$@" -O2 -g -I"$top_srcdir/hpcprof/recorder/include" -o "$runtime_out" "$programs/passages.c" -lpthread 2>/dev/null || rm -f "$runtime_out"
 }
 runtime pthreads $CC
 runtime hpcview.h $CC -DOWN

@@ -217,7 +217,7 @@ int main(void)
     return 0;
 }
 END
-cc -O1 -g -I"$top_srcdir/hpcprof/include" -o steps steps.c -ldl
+cc -O1 -g -I"$top_srcdir/hpcprof/recorder/include" -o steps steps.c -ldl
 seen() { # MEASUREMENT: the procedures that have samples
     "$hpcview" print --format csv "$1" 2>/dev/null | csv_rows | awk -F '\t' '$5 ~ /_step|outside/ { print $5 }' | sort | tr '\n' ' '
 }
@@ -245,7 +245,7 @@ int main(void)
     return 0;
 }
 END
-cc -O1 -g -I"$top_srcdir/hpcprof/include" -o passes passes.c -ldl
+cc -O1 -g -I"$top_srcdir/hpcprof/recorder/include" -o passes passes.c -ldl
 counted() { # REGION...: references to each array that were counted
     rm -rf passes.m
     "$hpcview" simulate -o passes.m -m "$top_srcdir/share/machines/skylake-server.xml" "$@" -f down -- ./passes >/dev/null 2>err &&

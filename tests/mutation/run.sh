@@ -4,8 +4,8 @@
 #
 #     tests/mutation/run.sh                     200 bugs over all rooms; about an hour
 #     tests/mutation/run.sh -n 20 -s 7          20 of them, chosen by another seed
-#     tests/mutation/run.sh -r metrics -n 40    in one room
-#     tests/mutation/run.sh -f metrics/same.c   every one there is in a file
+#     tests/mutation/run.sh -r join -n 40       in one room
+#     tests/mutation/run.sh -f metrics/model/values.c   every one there is in a file
 #     tests/mutation/run.sh -u -r code          by the tests in C alone where the room has some: less, in a fraction of the time
 #     tests/mutation/run.sh -t 20 ...           without tests of the shell that take longer than 20 seconds
 #     tests/mutation/run.sh -a ...              with the sanitizers, as CI's builds: reading one too far is noticed then
@@ -55,17 +55,38 @@ code       bloop/code        bloop/code/cfg_test bloop/code/drawn_test bloop/cod
 scope      bloop/scope       bloop/scope/scope_test bloop/scope/drawn_test tests/structure/formats.sh tests/structure/golden.sh
 assemble   bloop/assemble    bloop/assemble/assemble_test tests/structure/golden.sh tests/structure/exactness.sh
 bloop      bloop             bloop/whole_test phases/barrier_log_test bloop/damage_test tests/structure/golden.sh tests/structure/formats.sh tests/structure/exactness.sh
-hpcprof    hpcprof           hpcprof/read_test hpcprof/drawn_test hpcprof/ended_test hpcprof/ranks_test hpcprof/events_test hpcprof/events_world_test hpcprof/record_test metrics/print_test tests/run-golden.sh tests/record/misuse.sh tests/e2e/example.sh
-recorder   hpcprof/recorder  hpcprof/recorder_test hpcprof/bytes_test hpcprof/facts_test hpcprof/system_test hpcprof/samplers_test hpcprof/paths_test hpcprof/unwind_test hpcprof/unwind_drawn_test hpcprof/counts_test hpcprof/wrap_test hpcprof/main_test hpcprof/threads_test hpcprof/objects_test hpcprof/maps_test hpcprof/perf_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
-filters    filters           filters/filters_test filters/files_test filters/hpctoolkit_test filters/perf_data_test filters/callgrind_spots_test filters/drawn_test filters/facts_test tests/filters/filters.sh
-metrics    metrics           metrics/expr_test metrics/blocks_test metrics/columns_test metrics/gathered_test metrics/experiment_test metrics/config_test metrics/sources_test metrics/database_test metrics/conserve_test metrics/line_diff_test metrics/facts_test metrics/loops_test metrics/modules_test metrics/functions_test metrics/anonymize_test metrics/print_test tests/run-golden.sh tests/print/schema.sh tests/build/configuration.sh tests/compare/compare.sh
+format     hpcprof/format             hpcprof/format/read_test hpcprof/format/random_test hpcprof/format/ranks_test hpcprof/launch/exit_status_test hpcprof/launch/record_test metrics/report/print_test tests/run-golden.sh tests/e2e/example.sh
+launch     hpcprof/launch             hpcprof/launch/exit_status_test hpcprof/launch/events_test hpcprof/launch/events_fake_test hpcprof/launch/record_test tests/record/misuse.sh tests/e2e/example.sh
+base       hpcprof/recorder/base      hpcprof/recorder/base/bytes_test hpcprof/recorder/base/system_test hpcprof/recorder/recorder_test hpcprof/recorder/process/main_test hpcprof/recorder/unwind/unwind_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
+unwind     hpcprof/recorder/unwind    hpcprof/recorder/unwind/unwind_test hpcprof/recorder/unwind/random_test hpcprof/recorder/unwind/objects_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
+output     hpcprof/recorder/output    hpcprof/recorder/output/counts_test hpcprof/recorder/output/maps_test hpcprof/recorder/output/paths_test hpcprof/recorder/recorder_test hpcprof/recorder/process/threads_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
+sampling   hpcprof/recorder/sampling  hpcprof/recorder/sampling/perf_test hpcprof/recorder/sampling/samplers_test hpcprof/recorder/process/wrap_test hpcprof/recorder/recorder_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
+process    hpcprof/recorder/process   hpcprof/recorder/process/environment_test hpcprof/recorder/process/wrap_test hpcprof/recorder/process/main_test hpcprof/recorder/process/threads_test hpcprof/recorder/recorder_test tests/paths/known.sh tests/record/sampler_agree.sh tests/record/situations.sh
+filters    filters           filters/filters_test filters/files_test filters/random_test filters/contents_test tests/filters/filters.sh
+filters-base filters/base    filters/filters_test filters/files_test filters/random_test filters/contents_test tests/filters/filters.sh
+perf       filters/perf      filters/perf/data_test filters/random_test filters/filters_test filters/files_test filters/contents_test tests/filters/filters.sh
+callgrind  filters/callgrind filters/callgrind/cost_positions_test filters/random_test filters/filters_test filters/contents_test tests/filters/filters.sh
+hpctoolkit filters/hpctoolkit filters/hpctoolkit/hpctoolkit_test filters/filters_test filters/contents_test tests/filters/filters.sh
+formula    metrics/formula   metrics/formula/expr_test metrics/formula/blocks_test metrics/config/config_test metrics/ingest/columns_test metrics/report/print_test tests/run-golden.sh
+config     metrics/config    metrics/config/config_test metrics/ingest/columns_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh
+model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test htmlgen/read/read_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
+ingest     metrics/ingest    metrics/ingest/columns_test metrics/ingest/ingest_test metrics/ingest/modules_test metrics/code/loops_test metrics/join/experiment_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
+sampled    metrics/code      metrics/code/loops_test metrics/code/functions_test metrics/code/compilers_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh
+join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/join/line_diff_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
+report     metrics/report    metrics/report/print_test tests/run-golden.sh tests/print/schema.sh
 export     export            export/export_test tests/export/export.sh
-htmlgen    htmlgen           htmlgen/htmlgen_test metrics/database_test tests/page/agree.sh
-mhsim      mhsim             mhsim/run_test mhsim/hooks_test mhsim/qemu_test mhsim/counting_test mhsim/inside_test mhsim/machine_test mhsim/engine_test mhsim/collect_test tests/simulate/simulate.sh
+format     htmlgen/format    htmlgen/write/write_test htmlgen/read/read_test
+write      htmlgen/write     htmlgen/write/write_test htmlgen/read/read_test tests/page/agree.sh
+read       htmlgen/read      htmlgen/read/read_test metrics/report/print_test
+engine     mhsim/engine               mhsim/engine/engine_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
+runtime    mhsim/runtime              mhsim/runtime/hooks_test mhsim/runtime/qemu_test mhsim/runtime/modules_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
+collect    mhsim/collect              mhsim/collect/collect_test tests/simulate/simulate.sh
+simulate   mhsim/launch               mhsim/launch/run_test tests/simulate/simulate.sh
+machines   machines          machines/memory_test machines/processor_test quality/loops_test
 quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/read/read_test diagnose/library_test diagnose/search/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test phases/barrier_log_test tests/phases/recorded.sh
-inside     phases/inside     phases/meet_test phases/put_test phases/teams_test phases/tell_test phases/mpi_test phases/openmp_test phases/waits_test phases/finish_test tests/phases/recorded.sh
+barriers   hpcprof/recorder/barriers  hpcprof/recorder/barriers/barrier_test hpcprof/recorder/barriers/write_test hpcprof/recorder/barriers/teams_test hpcprof/recorder/barriers/notify_test hpcprof/recorder/barriers/mpi_test hpcprof/recorder/barriers/openmp_test hpcprof/recorder/barriers/pthreads_test phases/finish_test tests/phases/recorded.sh
 campaign   campaign          campaign/experiments_test tests/driver/live.sh tests/build/campaign.sh
 driver     driver            driver/phases_test driver/commands_test tests/driver/manual.sh tests/driver/live.sh tests/run-golden.sh tests/build/bad-configuration.sh tests/build/rebuilt.sh tests/build/blocks.sh tests/build/configuration.sh tests/build/campaign.sh tests/build/run.sh tests/build/debuginfod.sh tests/page/open.sh tests/structure/formats.sh tests/print/schema.sh tests/export/export.sh tests/quality/quality.sh tests/quality/database.sh tests/compare/compare.sh tests/filters/filters.sh tests/diagnose/cases.sh tests/e2e/bad-input.sh tests/record/misuse.sh tests/simulate/simulate.sh tests/phases/recorded.sh tests/e2e/example.sh tests/diagnose/planted.sh
 page       templates         templates/test/unit.sh

@@ -17,7 +17,7 @@ case $(readlink -f "$browser") in */snap*) skip "this firefox is a snap, which c
 rm -rf "$here"
 mkdir -p "$here/text"
 make_database() {
-    "$top_builddir/htmlgen/make_database" "$@" || { echo "Bail out! make_database failed"; exit 99; }
+    "$top_builddir/tests/fixtures/make_database" "$@" || { echo "Bail out! make_database failed"; exit 99; }
 }
 make_database heat "$here/text" "$here/db-heat"
 make_database heat "$here/text" "$here/db-single.html" --single-file

@@ -19,7 +19,7 @@ mkdir -p "$here"
 rm -rf "$here"/db-* "$here"/text "$here"/*.png
 mkdir "$here/text"
 make_database() {
-    "$top_builddir/htmlgen/make_database" "$@" || { echo "Bail out! make_database failed"; exit 99; }
+    "$top_builddir/tests/fixtures/make_database" "$@" || { echo "Bail out! make_database failed"; exit 99; }
 }
 make_database heat "$here/text" "$here/db-heat"
 make_database heat "$here/text" "$here/db-single.html" --single-file

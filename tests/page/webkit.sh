@@ -17,7 +17,7 @@ done
 rm -rf "$here"
 mkdir -p "$here/text" "$here/home"
 make_database() {
-    "$top_builddir/htmlgen/make_database" "$@" || { echo "Bail out! make_database failed"; exit 99; }
+    "$top_builddir/tests/fixtures/make_database" "$@" || { echo "Bail out! make_database failed"; exit 99; }
 }
 make_database facts "$here/text" "$here/db-facts"
 make_database heat "$here/text" "$here/db-single.html" --single-file

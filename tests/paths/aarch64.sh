@@ -12,16 +12,16 @@ sysroot=/usr/aarch64-linux-gnu
 # arm COMMAND...: gives up where it hangs
 arm() { timeout -k 2 60 qemu-aarch64 -cpu max -L "$sysroot" "$@"; }
 # cross ARGS...
-cross() { "$ARM_CC" -std=gnu11 -D_GNU_SOURCE -g "-I$top_srcdir" "-I$top_builddir" "-I$top_srcdir/hpcprof/include" "$@" 2>"$scratch/cc.err"; }
+cross() { "$ARM_CC" -std=gnu11 -D_GNU_SOURCE -g "-I$top_srcdir" "-I$top_builddir" "-I$top_srcdir/hpcprof/recorder/include" "$@" 2>"$scratch/cc.err"; }
 
-if cross -O1 -o "$scratch/unwind_test" "$top_srcdir/hpcprof/unwind_test.c" "$recorder/unwind.c" "$recorder/unwind_rows.c" "$recorder/memory.c"; then
+if cross -O1 -o "$scratch/unwind_test" "$top_srcdir/hpcprof/recorder/unwind/unwind_test.c" "$recorder/unwind/unwind.c" "$recorder/unwind/rows.c" "$recorder/base/memory.c"; then
     run arm "$scratch/unwind_test"
     if [ "$status" = 0 ]; then ok "unwind_test"; else not_ok "unwind_test" "$(echo "$out" | grep -A3 '^not ok') $err"; fi
 else
     not_ok "unwind_test compiles" "$(cat "$scratch/cc.err")"
 fi
 
-set -- "$recorder"/[!n]*.c # all but note.c, which static programs carry
+set -- "$recorder"/base/*.c "$recorder"/unwind/*.c "$recorder"/output/*.c "$recorder"/sampling/*.c "$recorder"/process/[!s]*.c # all but static_note.c
 if ! cross -O1 -shared -fPIC -fvisibility=hidden -o "$scratch/libhpcview-record.so" "$@"; then
     not_ok "the recorder compiles" "$(cat "$scratch/cc.err")"
     done_testing

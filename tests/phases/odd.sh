@@ -4,7 +4,7 @@
 . "$top_srcdir/tests/lib.sh"
 need_recording
 . "$top_srcdir/tests/phases/lib.sh"
-gcc -g -O1 -I"$top_srcdir/hpcprof/include" -o odd "$programs/odd.c" -lpthread || skip_all "no compiler"
+gcc -g -O1 -I"$top_srcdir/hpcprof/recorder/include" -o odd "$programs/odd.c" -lpthread || skip_all "no compiler"
 
 # counts HOW [COMMAND]: kind, episodes, passages, broken, line first
 counts() {
@@ -48,7 +48,7 @@ else
     skip "libomp: teams" "clang has no OpenMP here"
 fi
 
-if gcc -g -O1 -static -I"$top_srcdir/hpcprof/include" -o odd-static "$programs/odd.c" -lpthread 2>err; then
+if gcc -g -O1 -static -I"$top_srcdir/hpcprof/recorder/include" -o odd-static "$programs/odd.c" -lpthread 2>err; then
     run "$hpcview" record --phases -o static -- ./odd-static anew
     check_match "a static program is said to be one" "$err" "statically linked"
 else

@@ -9,7 +9,7 @@ threads=${THREADS:-2 4 8 16 32 64}
 for cc in gcc clang; do
     command -v "$cc" >/dev/null 2>&1 || continue
     $cc -g -O2 -o "pthreads-$cc" "$programs/pthreads.c" -lpthread
-    $cc -g -O2 -I"$top_srcdir/hpcprof/include" -o "own-$cc" "$programs/own.c" -lpthread
+    $cc -g -O2 -I"$top_srcdir/hpcprof/recorder/include" -o "own-$cc" "$programs/own.c" -lpthread
     $cc -g -O2 -fopenmp -o "openmp-$cc" "$programs/openmp.c" 2>/dev/null ||
         $cc -g -O2 -fopenmp -L/usr/lib/llvm-14/lib -o "openmp-$cc" "$programs/openmp.c" 2>/dev/null
     for n in $threads; do

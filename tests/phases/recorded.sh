@@ -78,7 +78,7 @@ else
 fi
 
 # barriers of the program's own
-if gcc -g -O1 -I"$top_srcdir/hpcprof/include" -o own "$programs/own.c" -lpthread; then
+if gcc -g -O1 -I"$top_srcdir/hpcprof/recorder/include" -o own "$programs/own.c" -lpthread; then
     planned "hpcview.h, 3 threads" own.c ./own 3 5 2 <<END2
 named NAMED hpcview.h
 anonymous ANONYMOUS hpcview.h loop

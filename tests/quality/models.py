@@ -4,7 +4,7 @@ By hand; usage: models.py [--mca llvm-mca-19] share/machines/*.xml     prints wh
 import json, subprocess, sys
 import xml.etree.ElementTree as ET
 CPU = {'skylake-server': 'skylake-avx512', 'ice-lake-server': 'icelake-server', 'sapphire-rapids': 'sapphirerapids', 'zen2': 'znver2', 'zen3': 'znver3',
-       'zen4': 'znver4', 'neoverse-n1': 'neoverse-n1', 'neoverse-v1': 'neoverse-v1', 'neoverse-v2': 'neoverse-v2', 'a64fx': 'a64fx'}
+       'zen4': 'znver4', 'neoverse-n2': 'neoverse-n2', 'neoverse-n1': 'neoverse-n1', 'neoverse-v1': 'neoverse-v1', 'neoverse-v2': 'neoverse-v2', 'a64fx': 'a64fx'}
 X86 = {'int': 'addq %rax,%rbx', 'shift': 'shlq $3,%rax', 'int-multiply': 'imulq %rax,%rbx', 'load': 'movq (%rax),%rbx', 'vector-int': 'vpaddd %ymm0,%ymm1,%ymm2',
        'vector-logic': 'vpand %ymm0,%ymm1,%ymm2', 'vector-shift': 'vpsrlq $3,%ymm1,%ymm2', 'vector-multiply': 'vpmuludq %ymm0,%ymm1,%ymm2',
        'shuffle': 'vpshufd $1,%ymm1,%ymm2', 'shuffle-wide': 'vperm2f128 $1,%ymm0,%ymm1,%ymm2', 'fp-add': 'vaddpd %ymm0,%ymm1,%ymm2',

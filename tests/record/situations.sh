@@ -11,7 +11,7 @@ event=perf::TASK-CLOCK@1000000 # a thousand samples a second: three hundred in t
 build() { # NAME [FLAGS]
     build_name=$1
     shift
-    $CC -O1 -g -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/$build_name" "$programs/$build_name.c" -pthread "$@" \
+    $CC -O1 -g -I"$programs" -I"$top_srcdir/hpcprof/recorder/include" -o "$scratch/$build_name" "$programs/$build_name.c" -pthread "$@" \
         2>"$scratch/cc.err" || {
         not_ok "$build_name compiles" "$(cat "$scratch/cc.err")"
         return 1
@@ -275,11 +275,11 @@ regions() { # CASE PREDICATE
     comment "$(grep '^region' "$scratch/info")"
 }
 build regions -ldl && regions "regions" in_c
-if $CC -O1 -no-pie -fno-pie -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/regions" "$programs/regions.c" -ldl 2>/dev/null; then
+if $CC -O1 -no-pie -fno-pie -I"$programs" -I"$top_srcdir/hpcprof/recorder/include" -o "$scratch/regions" "$programs/regions.c" -ldl 2>/dev/null; then
     regions "regions, not position-independent" in_c
 fi
 # shellcheck disable=SC2086
-if ${CXX:-c++} -O1 -I"$programs" -I"$top_srcdir/hpcprof/include" -o "$scratch/regions" "$programs/regions.cpp" -ldl 2>"$scratch/cc.err"; then
+if ${CXX:-c++} -O1 -I"$programs" -I"$top_srcdir/hpcprof/recorder/include" -o "$scratch/regions" "$programs/regions.cpp" -ldl 2>"$scratch/cc.err"; then
     regions "regions in C++" in_cxx
 else
     skip "regions in C++" "no C++ compiler: $(head -n 1 "$scratch/cc.err")"

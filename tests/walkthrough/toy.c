@@ -6,7 +6,7 @@
  *     toy
  *     LINE COUNT COLOUR
  */
-#include "filters/filters_int.h"
+#include "filters/base/base.h"
 
 #include <stdio.h>
 

@@ -1,0 +1,34 @@
+/*
+ * filters/base - what filters share: lines of text, packed files (this header); measurements by line (builder.h), tables of
+ * calls (call_edges.h), numbered keys (interner.h), addresses of binaries (image.h).
+ *
+ * Does not: know any format.
+ */
+#ifndef FILTERS_BASE_H
+#define FILTERS_BASE_H
+
+#include "filters/filters.h"
+
+/* One line of the input without its end. */
+struct line_reader {
+    const char *at, *end; /* what comes after it */
+    const char *line;     /* in the input */
+    size_t len;
+    struct buf text; /* a copy of it, NUL-terminated and lent until the next one */
+    unsigned long number;
+};
+struct line_reader line_reader_make(const void *bytes, size_t len);
+bool line_reader_next(struct line_reader *);
+/* The same in two: where it lies, and the copy for those that want one. */
+bool line_reader_step(struct line_reader *);
+char *line_reader_copy(struct line_reader *);
+void line_reader_release(struct line_reader *);
+/* Is this text, as far as its first kilobyte shows? */
+bool looks_like_text(const void *bytes, size_t len);
+const char *skip_blanks(const char *s);
+
+/* 1: it is a gzip or zstd file (of any number of members), and *plain, to be released, what is in it; 0: it is not packed.
+   More than LIMIT_IMPORT_BYTES, or a packing that is damaged, is an error. */
+int unpack(struct filemap *packed, const char *name, struct filemap *plain, struct err *);
+
+#endif

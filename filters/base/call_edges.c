@@ -1,0 +1,24 @@
+/* Who called whom. */
+#include "filters/base/call_edges.h"
+
+int call_edges_declare(struct hpcprof *into, struct table **table, struct err *err)
+{
+    static const struct table_column columns[] = {
+        {.name = "caller", .title = "called at", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
+        {.name = "callee", .title = "function", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
+        {.name = "calls", .type = TABLE_COUNT, .merge = TABLE_SUM},
+        {.name = "cost",
+         .title = "inclusive cost",
+         .type = TABLE_COUNT,
+         .merge = TABLE_SUM,
+         .description = "Of the first event of the file, as a rule Ir: what was spent until the calls returned."},
+    };
+    static const struct table_decl decl = {"call_edges", "Calls", "Who called whom, how often, and what it cost.",
+                                           columns, ARRAY_SIZE(columns)};
+    return table_list_declare(&into->tables, &decl, into->strings, table, err);
+}
+
+void call_edges_add(struct table *t, const struct call_edge *e)
+{
+    table_add(t, (union table_cell[]){{.row = e->caller}, {.row = e->callee}, {.count = e->calls}, {.count = e->cost}});
+}

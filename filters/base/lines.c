@@ -1,0 +1,50 @@
+/* Text by lines. */
+#include "filters/base/base.h"
+
+struct line_reader line_reader_make(const void *bytes, size_t len)
+{
+    return (struct line_reader){.at = bytes, .end = len ? (const char *)bytes + len : bytes};
+}
+
+bool line_reader_step(struct line_reader *r)
+{
+    if (r->at == r->end)
+        return false;
+    const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    r->line = r->at;
+    r->len = (size_t)((newline ? newline : r->end) - r->at);
+    if (r->len && r->line[r->len - 1] == '\r')
+        r->len--;
+    r->at = newline ? newline + 1 : r->end;
+    r->number++;
+    return true;
+}
+
+char *line_reader_copy(struct line_reader *r)
+{
+    r->text.len = 0;
+    buf_add(&r->text, r->line, r->len);
+    return r->text.bytes;
+}
+
+bool line_reader_next(struct line_reader *r)
+{
+    return line_reader_step(r) && line_reader_copy(r);
+}
+
+void line_reader_release(struct line_reader *r)
+{
+    buf_release(&r->text);
+}
+
+bool looks_like_text(const void *bytes, size_t len)
+{
+    return len && !memchr(bytes, '\0', len < 1024 ? len : 1024);
+}
+
+const char *skip_blanks(const char *s)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    return s;
+}

@@ -1,0 +1,19 @@
+/*
+ * filters/perf - what Linux perf recorded, from its binary file and from the text of `perf script` alike.
+ *
+ *     data.c, data.h   the file, the pipe, and the records one after the other; data.h lists its parts
+ *     script.c         the text
+ *     run.c            what both say happened: mappings, forks, samples
+ *     chain_cache.c    frames of call chains, each once
+ */
+#ifndef FILTERS_PERF_H
+#define FILTERS_PERF_H
+
+#include "filters/filters.h"
+
+bool perf_script_sniff(const void *bytes, size_t len);
+int perf_script_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
+bool perf_data_sniff(const void *bytes, size_t len);
+int perf_data_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
+
+#endif

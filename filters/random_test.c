@@ -1,0 +1,1262 @@
+/* Profiles that are drawn, against what was drawn: loops of control flow graphs, and files of callgrind and
+ * pprof however they are spelt, and what perf records. */
+#include "filters/callgrind/callgrind.h"
+#include "filters/callgrind/instr_loops.h"
+#include "filters/formats.h"
+#include "filters/perf/chain_cache.h"
+#include "filters/perf/run.h"
+#include "tests/chance.h"
+#include "tests/fixtures/import_dump.h"
+
+#include <math.h>
+
+static bool chance(unsigned percent)
+{
+    return below(100) < percent;
+}
+
+/* ---- loops, the slow way -------------------------------------------------------------------------------------------------- */
+
+enum { FUNCTIONS = 3, INSTRS = 9, JUMPS = 14, PARTS = 4 };
+
+struct function_drawn {
+    uint32_t thread, object, function;
+    unsigned count, jump_count;
+    uint64_t executed[INSTRS], jumped_to[INSTRS];
+    bool is_entry[INSTRS]; /* called there */
+    struct {
+        unsigned from, to; /* `to` INSTRS: another function's */
+        uint64_t count;
+    } jumps[JUMPS];
+    uint64_t reaches[INSTRS][INSTRS]; /* how often the one led to the other; jumps, and from one to the next */
+    bool begins[INSTRS];
+    bool is_loop[INSTRS];
+};
+
+static uint64_t address_of(unsigned i)
+{
+    return 0x1000 + 4 * i;
+}
+
+static void draw_function(struct function_drawn *f, unsigned number)
+{
+    *f = (struct function_drawn){
+        .thread = number / 2, .object = 5, .function = 7 + number % 2, .count = 1 + below(INSTRS)};
+    for (unsigned i = 0; i < f->count; i++) {
+        f->executed[i] = 1 + below(40);
+        f->is_entry[i] = chance(8);
+    }
+    f->jump_count = chance(85) ? below(JUMPS) : 0;
+    for (unsigned j = 0; j < f->jump_count; j++) {
+        f->jumps[j].from = below(f->count);
+        f->jumps[j].to = chance(5) ? INSTRS : below(f->count);
+        f->jumps[j].count = 1 + below(20);
+    }
+}
+
+/* Which instructions are reached from those in `reached`, without going through `without`. */
+static void reach(const struct function_drawn *f, bool *reached, unsigned without)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned i = 0; i < f->count; i++)
+            for (unsigned k = 0; k < f->count; k++)
+                if (reached[i] && !reached[k] && f->reaches[i][k] && k != without && i != without)
+                    reached[k] = more = true;
+    }
+}
+
+static void begin_somewhere(struct function_drawn *f)
+{
+    bool reached[INSTRS] = {false};
+    for (unsigned i = 0; i < f->count; i++) {
+        bool led_to = false;
+        for (unsigned k = 0; k < f->count; k++)
+            led_to |= f->reaches[k][i] != 0;
+        reached[i] = f->begins[i] = i == 0 || !led_to || f->is_entry[i];
+    }
+    reach(f, reached, INSTRS);
+    for (unsigned i = 0; i < f->count; i++)
+        if (!reached[i]) { /* a circle that nothing leads into */
+            reached[i] = f->begins[i] = true;
+            reach(f, reached, INSTRS);
+        }
+}
+
+/* a dominates b: without it b is not reached. */
+static bool dominates(const struct function_drawn *f, unsigned a, unsigned b)
+{
+    bool reached[INSTRS];
+    for (unsigned i = 0; i < f->count; i++)
+        reached[i] = f->begins[i] && i != a;
+    reach(f, reached, a);
+    return !reached[b];
+}
+
+static void find_graph(struct function_drawn *f)
+{
+    for (unsigned j = 0; j < f->jump_count; j++)
+        if (f->jumps[j].to < INSTRS) {
+            f->reaches[f->jumps[j].from][f->jumps[j].to] += f->jumps[j].count;
+            f->jumped_to[f->jumps[j].to] += f->jumps[j].count;
+        }
+    for (unsigned i = 1; i < f->count; i++)
+        if (f->executed[i] > f->jumped_to[i] && !f->is_entry[i])
+            f->reaches[i - 1][i] += f->executed[i] - f->jumped_to[i];
+    begin_somewhere(f);
+}
+
+/* "thread function instruction iterations entries" of each loop. */
+static void put_loops(struct buf *out, struct function_drawn *f)
+{
+    bool inside = false; /* does any jump stay in it? */
+    for (unsigned j = 0; j < f->jump_count; j++)
+        inside |= f->jumps[j].to < INSTRS;
+    for (unsigned i = 0; inside && i < f->count; i++) {
+        uint64_t back = 0;
+        for (unsigned k = 0; k < f->count; k++)
+            if (f->reaches[k][i] && dominates(f, i, k))
+                back += f->reaches[k][i];
+        f->is_loop[i] = back > 0;
+        if (back)
+            buf_printf(out, "%u %u %u: %llu %llu\n", f->thread, f->function, i, (unsigned long long)f->executed[i],
+                       (unsigned long long)(f->executed[i] > back ? f->executed[i] - back : 0));
+    }
+}
+
+/* What one part counted, and how often it went round each loop: the edges back are known from the whole. */
+struct part_drawn {
+    uint64_t executed[INSTRS], jumps[JUMPS];
+};
+
+static void add_trips(const struct function_drawn *f, const struct part_drawn *part, double trips[INSTRS][PARTS],
+                      unsigned *entered)
+{
+    for (unsigned i = 0; i < f->count; i++) {
+        uint64_t back = 0, jumped_to = 0;
+        for (unsigned j = 0; j < f->jump_count; j++)
+            if (f->jumps[j].to == i) {
+                jumped_to += part->jumps[j];
+                back += dominates(f, i, f->jumps[j].from) ? part->jumps[j] : 0;
+            }
+        /* the one before went on into it, in the whole, and from inside of the loop */
+        uint64_t whole = f->executed[i] > f->jumped_to[i];
+        if (i && whole && !f->is_entry[i] && dominates(f, i, i - 1) && part->executed[i] > jumped_to)
+            back += part->executed[i] - jumped_to;
+        if (f->is_loop[i] && part->executed[i] > back)
+            trips[i][entered[i]++] = (double)part->executed[i] / (double)(part->executed[i] - back);
+    }
+}
+
+static void put_trips(struct buf *out, const struct function_drawn *f, double trips[INSTRS][PARTS],
+                      const unsigned *entered)
+{
+    for (unsigned i = 0; i < f->count; i++) {
+        double least = trips[i][0], most = trips[i][0], sum = 0, squares = 0;
+        for (unsigned k = 0; k < entered[i]; k++) {
+            least = fmin(least, trips[i][k]);
+            most = fmax(most, trips[i][k]);
+            sum += trips[i][k];
+        }
+        for (unsigned k = 0; k < entered[i]; k++)
+            squares += pow(trips[i][k] - sum / entered[i], 2);
+        if (entered[i])
+            buf_printf(out, "%u %u %u: %u parts %.6f %.6f %.6f %.6f\n", f->thread, f->function, i, entered[i], least,
+                       sum / entered[i], most, entered[i] > 1 ? sqrt(squares / (entered[i] - 1)) : 0);
+    }
+}
+
+/* ---- and as they are found -------------------------------------------------------------------------------------------------- */
+
+static struct instr_place place_of(const struct function_drawn *f, unsigned i)
+{
+    return (struct instr_place){f->thread, f->object, f->function, address_of(i)};
+}
+
+/* The context says which instruction of which function it is. */
+static uint32_t context_of(struct hpcprof *p, const struct function_drawn *f, unsigned i)
+{
+    struct hpcprof_context c = {
+        .parent = HPCPROF_NO_PARENT, .module = hpcprof_add_module(p, "m", ""), .address = f->function * 100 + i};
+    return hpcprof_add_context(p, &c);
+}
+
+static void give(struct instr_loops *l, struct hpcprof *p, const struct function_drawn *f, uint32_t *id,
+                 uint32_t *jump_id)
+{
+    for (unsigned i = f->count; i-- > 0; (*id)++) { /* in no order; some in two pieces, as they are of two lines */
+        uint64_t first = f->executed[i] > 1 && i % 3 == 0 ? 1 : 0;
+        instr_loops_executed(l, *id, place_of(f, i), context_of(p, f, i), f->executed[i] - first);
+        if (first)
+            instr_loops_executed(l, ++*id, place_of(f, i), context_of(p, f, i), first);
+        if (f->is_entry[i])
+            instr_loops_entry(l, f->object, address_of(i));
+    }
+    for (unsigned j = 0; j < f->jump_count; j++, (*jump_id)++) {
+        struct instr_jump jump = {address_of(f->jumps[j].from),
+                                  f->jumps[j].to < INSTRS ? address_of(f->jumps[j].to) : 0x9000, f->jumps[j].count};
+        instr_loops_jump(l, *jump_id, place_of(f, 0), &jump);
+    }
+}
+
+static void give_part(struct instr_loops *l, const struct function_drawn *f, const struct part_drawn *part,
+                      uint32_t *id, uint32_t *jump_id)
+{
+    for (unsigned i = f->count; i-- > 0; (*id)++) {
+        instr_loops_part_executed(l, *id, part->executed[i]);
+        if (f->executed[i] > 1 && i % 3 == 0)
+            ++*id;
+    }
+    for (unsigned j = 0; j < f->jump_count; j++, (*jump_id)++)
+        instr_loops_part_jump(l, *jump_id, part->jumps[j]);
+}
+
+/* Of the first event, iterations, and with each what the second one says of it: entries. By function and instruction. */
+static void put_found(struct buf *out, const struct hpcprof *p)
+{
+    for (uint32_t thread = 0; thread < FUNCTIONS; thread++)
+        for (uint64_t place = 700; place < 900; place++) {
+            uint64_t values[2] = {0, 0};
+            bool found = false;
+            for (size_t i = 0; i < p->count_count; i++)
+                if (p->counts[i].thread == thread && p->contexts[p->counts[i].context].address == place) {
+                    values[p->counts[i].event] += p->counts[i].value;
+                    found = true;
+                }
+            if (found)
+                buf_printf(out, "%u %llu %llu: %llu %llu\n", thread, (unsigned long long)place / 100,
+                           (unsigned long long)place % 100, (unsigned long long)values[0],
+                           (unsigned long long)values[1]);
+        }
+}
+
+static void put_found_trips(struct buf *out, const struct hpcprof *p)
+{
+    const struct table *t = table_list_find(&p->tables, "trip_counts");
+    for (size_t i = 0; t && i < table_row_count(t); i++) {
+        const union table_cell *row = table_row(t, i);
+        uint64_t place = p->contexts[row[0].row].address;
+        buf_printf(out, "%u %llu %llu: %llu parts %.6f %.6f %.6f %.6f\n", row[1].row, (unsigned long long)place / 100,
+                   (unsigned long long)place % 100, (unsigned long long)row[2].count, row[3].number, row[4].number,
+                   row[5].number, row[6].number + 0.0);
+    }
+}
+
+static void check_loops(void)
+{
+    struct function_drawn f[FUNCTIONS];
+    struct hpcprof *p = hpcprof_create();
+    struct instr_loops *l = instr_loops_create(p);
+    struct warnings *w = warnings_create();
+    struct buf want = {0}, got = {0};
+    uint32_t id = 0, jump_id = 0;
+    unsigned lost = 0, jumps = 0, count = 1 + below(FUNCTIONS), parts = below(PARTS + 1);
+    double trips[FUNCTIONS][INSTRS][PARTS] = {{{0}}};
+    unsigned entered[FUNCTIONS][INSTRS] = {{0}};
+    buf_str(&want, "");
+    buf_str(&got, "");
+    for (unsigned i = 0; i < count; i++) {
+        draw_function(&f[i], i);
+        for (unsigned k = 0; k < i; k++)
+            for (unsigned n = 0; n < INSTRS; n++) /* entries are of the object */
+                f[i].is_entry[n] = f[0].is_entry[n] && n < f[i].count;
+        for (unsigned j = 0; j < f[i].jump_count; j++)
+            lost += f[i].jumps[j].to == INSTRS;
+        jumps += f[i].jump_count;
+    }
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned n = f[0].count; n < INSTRS; n++)
+            f[i].is_entry[n] = false;
+    for (unsigned i = 0; i < count; i++) {
+        find_graph(&f[i]);
+        put_loops(&want, &f[i]);
+    }
+    for (unsigned i = 0; i < count; i++)
+        give(l, p, &f[i], &id, &jump_id);
+    CHECK_INT(instr_loops_finish(l, "a name", w), want.len > 0);
+    put_found(&got, p);
+    CHECK_STR(got.bytes, want.bytes);
+    char *said =
+        mem_printf("a name: %u of its %u jumps are between functions; loops made of them are not told", lost, jumps);
+    CHECK_STR(warnings_count(w) ? warnings_get(w, 0) : "", lost ? said : "");
+    want.len = got.len = 0;
+    buf_str(&want, "");
+    buf_str(&got, "");
+    for (unsigned n = 0; n < parts; n++) {
+        id = jump_id = 0;
+        for (unsigned i = 0; i < count; i++) {
+            struct part_drawn part;
+            for (unsigned k = 0; k < INSTRS; k++)
+                part.executed[k] = below(30);
+            for (unsigned k = 0; k < JUMPS; k++)
+                part.jumps[k] = below(8);
+            give_part(l, &f[i], &part, &id, &jump_id);
+            add_trips(&f[i], &part, trips[i], entered[i]);
+        }
+        instr_loops_part_end(l);
+    }
+    CHECK_INT(instr_loops_say_parts(l, NULL), 0);
+    for (unsigned i = 0; i < count; i++)
+        put_trips(&want, &f[i], trips[i], entered[i]);
+    put_found_trips(&got, p);
+    CHECK_STR(got.bytes, want.bytes);
+    mem_free(said);
+    instr_loops_free(l);
+    hpcprof_free(p);
+    warnings_free(w);
+    buf_release(&want);
+    buf_release(&got);
+}
+
+/* A chain, whose end and whose beginning both jump to each of as many instructions behind it, takes the square of its length:
+   of a long one nothing is said. */
+static bool loop_is_told(uint32_t chain)
+{
+    struct hpcprof *p = hpcprof_create();
+    struct instr_loops *l = instr_loops_create(p);
+    struct instr_place place = {.object = 1, .function = 1};
+    for (uint32_t i = 0; i < 2 * chain; i++) {
+        place.address = i;
+        instr_loops_executed(l, i, place, 0, i < chain && i != 5 ? 1 : 2);
+        if (i >= chain) {
+            instr_loops_jump(l, 0, place, &(struct instr_jump){1, i, 1});
+            instr_loops_jump(l, 0, place, &(struct instr_jump){chain - 1, i, 1});
+        }
+    }
+    instr_loops_jump(l, 1, place, &(struct instr_jump){chain - 1, 5, 1});
+    bool told = instr_loops_finish(l, "input", NULL);
+    instr_loops_free(l);
+    hpcprof_free(p);
+    return told;
+}
+
+/* ---- callgrind ------------------------------------------------------------------------------------------------------------------- */
+
+enum { NAMES = 4, HERE = 3, CALLED = 0x1004, EVENTS = 4, STEPS = 60, SUMS = 400 };
+
+struct sums { /* by words, in no order */
+    char *words[SUMS], *behind[SUMS];
+    uint64_t values[SUMS], more[SUMS];
+    size_t count;
+};
+
+static void add_sum(struct sums *s, char *words, const char *behind, uint64_t value, uint64_t more)
+{
+    size_t i = 0;
+    while (i < s->count && (strcmp(s->words[i], words) != 0 || strcmp(s->behind[i], behind) != 0))
+        i++;
+    if (i == s->count) {
+        s->words[i] = mem_strdup(words);
+        s->behind[i] = mem_strdup(behind);
+        s->values[i] = s->more[i] = 0;
+        s->count++;
+    }
+    s->values[i] += value;
+    s->more[i] += more;
+    mem_free(words);
+}
+
+/* A line each, sorted. */
+static char *sorted_lines(struct sums *s, bool both)
+{
+    struct buf out = {0};
+    char *lines[SUMS];
+    for (size_t i = 0; i < s->count; i++) {
+        lines[i] = both ? mem_printf("%s %llu %llu", s->words[i], (unsigned long long)s->values[i],
+                                     (unsigned long long)s->more[i])
+                        : mem_printf("%s %llu%s", s->words[i], (unsigned long long)s->values[i], s->behind[i]);
+        mem_free(s->words[i]);
+        mem_free(s->behind[i]);
+    }
+    qsort(lines, s->count, sizeof *lines, compare_text);
+    buf_str(&out, "");
+    for (size_t i = 0; i < s->count; i++) {
+        buf_printf(&out, "%s\n", lines[i]);
+        mem_free(lines[i]);
+    }
+    s->count = 0;
+    return out.bytes;
+}
+
+struct spelling { /* of a file that is being written */
+    struct buf text;
+    bool numbered[3][NAMES]; /* names that have been given their numbers: objects, files, functions */
+    bool addresses, cachegrind;
+    unsigned events[EVENTS], event_count;
+    unsigned object, file, own_file, function; /* NAMES: not said; 0: "???" */
+    uint64_t address, line;
+    unsigned thread; /* by the order of coming */
+    unsigned threads[4], thread_count, thread_number;
+    unsigned process; /* which file of a measurement it is */
+};
+static struct sums costs, edges;
+
+static const char *const names[3][NAMES] = {{"???", "/no/heat", "lib.so", "/proc/self/exe"},
+                                            {"???", "a.c", "/x/b.h", "(c).c"},
+                                            {"???", "main", "f(int, char)", "op ="}};
+static const char *const event_names[EVENTS] = {"Ir", "Dr", "I1mr", "x-y"};
+
+static const char *shown(unsigned kind, unsigned name, const char *none)
+{
+    return name == 0 || name == NAMES ? none : kind == 0 ? path_base(names[0][name]) : names[kind][name];
+}
+
+static void put_name(struct spelling *s, const char *key, unsigned kind, unsigned name)
+{
+    bool numbered = s->numbered[kind][name];
+    buf_printf(&s->text, "%s=%s", key, chance(10) ? " " : "");
+    if (chance(30))
+        buf_printf(&s->text, "%s", names[kind][name]);
+    else if (numbered && chance(80))
+        buf_printf(&s->text, "(%u)", name + 1);
+    else {
+        buf_printf(&s->text, "(%u)%s%s", name + 1, chance(90) ? " " : "", names[kind][name]);
+        s->numbered[kind][name] = true;
+    }
+    buf_str(&s->text, chance(5) ? "\r\n" : "\n");
+}
+
+static void put_number(struct buf *b, uint64_t value)
+{
+    buf_printf(b, chance(20) ? "%#llx" : "%llu", (unsigned long long)value);
+}
+
+static void put_one_position(struct buf *b, uint64_t last, uint64_t now)
+{
+    if (now == last && chance(60))
+        buf_str(b, "*");
+    else if (chance(50)) {
+        buf_str(b, now >= last ? "+" : "-");
+        put_number(b, now >= last ? now - last : last - now);
+    } else
+        put_number(b, now);
+    buf_str(b, chance(90) ? " " : " \t ");
+}
+
+static void put_position(struct spelling *s, uint64_t address, uint64_t line)
+{
+    if (s->addresses)
+        put_one_position(&s->text, s->address, address);
+    put_one_position(&s->text, s->line, line);
+}
+
+static void move(struct spelling *s)
+{
+    uint64_t address = chance(80) ? s->address + below(9) : 0x1000 + below(200), line = 1 + below(12);
+    put_position(s, address, line);
+    s->address = address;
+    s->line = line;
+}
+
+static void settle_thread(struct spelling *s)
+{
+    unsigned i = 0;
+    while (i < s->thread_count && s->threads[i] != s->thread_number)
+        i++;
+    if (i == s->thread_count)
+        s->threads[s->thread_count++] = s->thread_number;
+    s->thread = i;
+}
+
+/* "module procedure[@file] file:line", or the address where the object is on this machine */
+static char *place_words(const struct spelling *s)
+{
+    if (s->object == HERE && s->addresses && s->address)
+        return mem_printf("%s %llx", path_base(names[0][HERE]), (unsigned long long)s->address);
+    const char *own = s->own_file != s->file && !s->cachegrind ? shown(1, s->own_file, "") : "";
+    return mem_printf("%s %s%s%s %s:%llu", shown(0, s->object, s->cachegrind ? "prog" : "[unknown]"),
+                      shown(2, s->function, "-"), *own ? "@" : "", own, shown(1, s->file, "-"),
+                      (unsigned long long)s->line);
+}
+
+static uint64_t draw_cost(void)
+{
+    static const uint64_t sizes[] = {1, 10, 1000, 10000000, 100000000, 10000000000, 100000000000000000};
+    return chance(15) ? 0 : random64() % sizes[below(ARRAY_SIZE(sizes))];
+}
+
+static unsigned put_costs(struct spelling *s, uint64_t *values)
+{
+    unsigned n = s->event_count - (chance(30) ? below(s->event_count + 1) : 0);
+    for (unsigned i = 0; i < n; i++) {
+        values[i] = draw_cost();
+        if (s->cachegrind && values[i] == 0 && chance(50))
+            buf_str(&s->text, ".");
+        else
+            put_number(&s->text, values[i]);
+        buf_str(&s->text, i + 1 < n || chance(10) ? " " : "");
+    }
+    buf_str(&s->text, "\n");
+    return n;
+}
+
+static void add_cost_line(struct spelling *s)
+{
+    uint64_t values[EVENTS];
+    settle_thread(s);
+    move(s);
+    char behind[40] = "";
+    if (s->thread || s->process)
+        snprintf(behind, sizeof behind, " thread %u.%u ", s->process, s->thread);
+    unsigned n = put_costs(s, values);
+    for (unsigned i = 0; i < n; i++)
+        if (values[i]) {
+            char *place = place_words(s);
+            add_sum(&costs, mem_printf("%s %s", place, event_names[s->events[i]]), behind, values[i], 0);
+            mem_free(place);
+        }
+}
+
+/* The callee's object and file are the caller's where nothing is said. */
+static void add_call_line(struct spelling *s)
+{
+    uint64_t values[EVENTS] = {0}, calls = 1 + below(1000), line = 1 + below(30);
+    unsigned object = s->object, file = s->file, function = below(NAMES);
+    if (chance(50))
+        put_name(s, "cob", 0, object = below(NAMES));
+    if (chance(50))
+        put_name(s, chance(50) ? "cfi" : "cfl", 1, file = below(NAMES));
+    put_name(s, "cfn", 2, function);
+    buf_str(&s->text, "calls=");
+    put_number(&s->text, calls);
+    buf_str(&s->text, " ");
+    put_position(s, CALLED, line);
+    buf_str(&s->text, "\n");
+    settle_thread(s);
+    move(s);
+    unsigned n = put_costs(s, values);
+    char *place = place_words(s),
+         *callee = s->addresses && object == HERE
+                       ? mem_printf("%s %x", path_base(names[0][HERE]), CALLED)
+                       : mem_printf("%s %s %s:%llu", shown(0, object, "[unknown]"), shown(2, function, "-"),
+                                    shown(1, file, "-"), (unsigned long long)line);
+    add_sum(&edges, mem_printf("%s > %s", place, callee), "", calls, n ? values[0] : 0);
+    mem_free(callee);
+    mem_free(place);
+}
+
+static void put_events(struct spelling *s, bool others)
+{
+    if (others) {
+        unsigned first = below(EVENTS);
+        s->event_count = 1 + below(EVENTS);
+        for (unsigned i = 0; i < s->event_count; i++)
+            s->events[i] = (first + i) % EVENTS;
+    }
+    buf_str(&s->text, "events:");
+    for (unsigned i = 0; i < s->event_count; i++)
+        buf_printf(&s->text, " %s", event_names[s->events[i]]);
+    buf_str(&s->text, "\n");
+}
+
+static void begin_part(struct spelling *s, unsigned number)
+{
+    buf_printf(&s->text, "part: %u\n\ndesc: Trigger: none\n", number);
+    put_events(s, chance(40));
+    s->address = s->line = 0;
+}
+
+static void add_step(struct spelling *s, unsigned *parts)
+{
+    static const char *const nothing[] = {"\n",           "# a comment\n", "desc: 1 2 3\n",
+                                          "summary: 1\n", "\r\n",          "event: Ir : x\n"};
+    switch (below(14)) {
+    case 0:
+        if (!s->cachegrind)
+            put_name(s, "ob", 0, s->object = below(NAMES));
+        break;
+    case 1:
+        put_name(s, "fl", 1, s->file = s->own_file = below(NAMES));
+        break;
+    case 2:
+        put_name(s, "fn", 2, s->function = below(NAMES));
+        s->own_file = s->file;
+        break;
+    case 3:
+        put_name(s, chance(50) ? "fi" : "fe", 1, s->file = below(NAMES));
+        break;
+    case 4:
+        if (!s->cachegrind)
+            add_call_line(s);
+        break;
+    case 5:
+        buf_str(&s->text, nothing[below(s->cachegrind ? 3 : ARRAY_SIZE(nothing))]);
+        break;
+    case 6:
+        if (!s->cachegrind && chance(30)) {
+            s->thread_number = 1 + below(3);
+            buf_printf(&s->text, "thread: %u\n", s->thread_number);
+        } else if (!s->cachegrind && chance(30))
+            begin_part(s, ++*parts);
+        break;
+    case 7:
+        if (!s->cachegrind) { /* a jump that was never taken, and one where lines alone are known */
+            buf_printf(&s->text, s->addresses ? "jcnd=0/7 " : "jcnd=3/7 ");
+            put_position(s, 0x1000, 3);
+            buf_str(&s->text, "\n");
+            settle_thread(s);
+            move(s);
+            buf_str(&s->text, "\n");
+        }
+        break;
+    default:
+        add_cost_line(s);
+    }
+}
+
+/* As dump() has contexts. */
+static char *found_edges(const struct hpcprof *p)
+{
+    const struct table *t = table_list_find(&p->tables, "call_edges");
+    struct sums found = {.count = 0};
+    for (size_t i = 0; t && i < table_row_count(t); i++) {
+        const union table_cell *row = table_row(t, i);
+        struct buf words = {0};
+        dump_context(&words, p, row[0].row);
+        buf_str(&words, " > ");
+        dump_context(&words, p, row[1].row);
+        add_sum(&found, words.bytes, "", row[2].count, row[3].count);
+    }
+    return sorted_lines(&found, true);
+}
+
+/* The text of a file. */
+static void draw_callgrind(struct spelling *s, unsigned process)
+{
+    unsigned parts = 0;
+    *s = (struct spelling){.addresses = chance(50),
+                           .cachegrind = chance(25),
+                           .object = NAMES,
+                           .file = NAMES,
+                           .own_file = NAMES,
+                           .function = NAMES,
+                           .process = process};
+    s->addresses = s->addresses && !s->cachegrind;
+    if (s->cachegrind)
+        buf_str(&s->text, "desc: I1 cache: 1 B\ncmd: /no/prog 5 5\n");
+    else
+        buf_printf(&s->text, "# callgrind format\n%spositions: %sline\n", chance(50) ? "creator: callgrind-3.19\n" : "",
+                   s->addresses ? "instr " : "");
+    put_events(s, true);
+    add_cost_line(s);
+    for (unsigned i = 0; i < STEPS; i++)
+        add_step(s, &parts);
+    buf_str(&s->text, s->cachegrind ? "summary: 1\n" : "totals: 1\n");
+}
+
+/* One file, or two as one measurement. */
+static void check_callgrind(unsigned files)
+{
+    static const struct filter_options none;
+    struct hpcprof *p = hpcprof_create();
+    for (unsigned i = 0; i < files; i++) {
+        struct spelling s;
+        struct err err = {0};
+        draw_callgrind(&s, i);
+        struct filter_input in = {.bytes = s.text.bytes, .len = s.text.len, .name = "input", .options = &none};
+        CHECK_INT(filter_named(s.cachegrind ? "cachegrind" : "callgrind", NULL)->convert(&in, p, NULL, &err), 0);
+        if (getenv("SHOW"))
+            printf("%s", s.text.bytes);
+        buf_release(&s.text);
+    }
+    hpcprof_finish(p);
+    char *got = dump(p), *got_edges = found_edges(p), *want = sorted_lines(&costs, false),
+         *want_edges = sorted_lines(&edges, true);
+    CHECK_STR(got, want);
+    CHECK_STR(got_edges, want_edges);
+    bool twice = false; /* a place is one context */
+    for (uint32_t i = 0; i < p->context_count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            twice |= memcmp(&p->contexts[i], &p->contexts[k], sizeof *p->contexts) == 0;
+    CHECK_NAMED(!twice, "each place once");
+    mem_free(got);
+    mem_free(got_edges);
+    mem_free(want);
+    mem_free(want_edges);
+    hpcprof_free(p);
+}
+
+/* A file after one that had a single place, the same: it stays one. */
+static void check_same_place(void)
+{
+    static const char text[] =
+        "# callgrind format\npositions: instr line\nevents: Ir\nob=/proc/self/exe\nfl=a.c\nfn=f\n0x1000 5 3\n";
+    static const struct filter_options none;
+    struct filter_input in = {.bytes = text, .len = strlen(text), .name = "input", .options = &none};
+    struct hpcprof *p = hpcprof_create();
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(callgrind_convert(&in, p, NULL, NULL), 0);
+        CHECK_INT(p->context_count, 1);
+    }
+    hpcprof_free(p);
+}
+
+/* ---- pprof ---------------------------------------------------------------------------------------------------------------------- */
+
+enum { THINGS = 6, TYPES = 3, SAMPLES = 12, DEPTH = 5 };
+
+struct pprof_drawn {
+    struct buf bytes;
+    struct {
+        unsigned name, system_name, file;
+    } functions[THINGS];
+    unsigned mappings[THINGS]; /* files */
+    struct {
+        unsigned mapping, line_count;
+        struct {
+            unsigned function, line;
+        } lines[3];
+    } locations[THINGS];
+    unsigned threads[3], thread_count;
+};
+
+/* Names of everything: 0 is none. */
+static const char *const texts[] = {"",        "f",   "_Zg",       "a.c",   "/x/b.c",      "/no/app", "lib.so",
+                                    "samples", "cpu", "allocated", "count", "nanoseconds", "bytes",   "thread",
+                                    "t1",      "t2",  "tid",       "color", "red"};
+enum {
+    FIRST_PLACE = 1,
+    PLACES = 6,
+    FIRST_TYPE = 7,
+    FIRST_UNIT = 10,
+    KEY_THREAD = 13,
+    THREAD = 14,
+    KEY_TID = 16,
+    KEY_COLOR = 17,
+    RED
+};
+
+static void put_varint(struct buf *b, unsigned field, uint64_t value)
+{
+    if (value || chance(30)) { /* what is not there is 0 */
+        buf_uleb(b, field << 3);
+        buf_uleb(b, value);
+    }
+}
+
+static void put_part(struct buf *b, unsigned field, struct buf *part)
+{
+    buf_uleb(b, field << 3 | 2);
+    buf_uleb(b, part->len);
+    if (part->len)
+        buf_add(b, part->bytes, part->len);
+    buf_release(part);
+}
+
+/* Fields that mean nothing to anybody, of each wire type. */
+static void put_unknown(struct buf *b)
+{
+    struct buf part = {0};
+    switch (below(8)) {
+    case 0:
+        put_varint(b, 20, 7);
+        break;
+    case 1:
+        buf_str(&part, "any");
+        put_part(b, 21, &part);
+        break;
+    case 2:
+        buf_uleb(b, 22 << 3 | 1);
+        buf_u64(b, 5);
+        break;
+    case 3:
+        buf_uleb(b, 23 << 3 | 5);
+        buf_u32(b, 5);
+        break;
+    default:
+        break;
+    }
+}
+
+static void put_numbers(struct buf *b, unsigned field, const uint64_t *values, unsigned n)
+{
+    struct buf packed = {0};
+    unsigned loose = chance(50) ? n : below(n + 1);
+    for (unsigned i = 0; i < loose; i++) {
+        buf_uleb(b, field << 3);
+        buf_uleb(b, values[i]);
+    }
+    for (unsigned i = loose; i < n; i++)
+        buf_uleb(&packed, values[i]);
+    if (loose < n)
+        put_part(b, field, &packed);
+}
+
+static void draw_tables(struct pprof_drawn *d)
+{
+    struct buf part = {0}, line = {0};
+    for (unsigned i = 1; i < THINGS; i++) {
+        d->functions[i].name = chance(70) ? FIRST_PLACE + below(PLACES) : 0;
+        d->functions[i].system_name = chance(70) ? FIRST_PLACE + below(PLACES) : 0;
+        d->functions[i].file = chance(70) ? FIRST_PLACE + below(PLACES) : 0;
+        put_varint(&part, 4, d->functions[i].file);
+        put_unknown(&part);
+        put_varint(&part, 3, d->functions[i].system_name);
+        put_varint(&part, 1, i * 1000);
+        put_varint(&part, 2, d->functions[i].name);
+        put_varint(&part, 5, 77);
+        put_part(&d->bytes, 5, &part);
+        d->mappings[i] = chance(80) ? FIRST_PLACE + below(PLACES) : 0;
+        put_varint(&part, 1, i);
+        put_varint(&part, 2, 0x1000);
+        put_varint(&part, 5, d->mappings[i]);
+        put_varint(&part, 6, 3);
+        put_part(&d->bytes, 3, &part);
+        put_unknown(&d->bytes);
+    }
+    for (unsigned i = 1; i < THINGS; i++) {
+        d->locations[i].mapping = below(THINGS);
+        d->locations[i].line_count = below(4);
+        put_varint(&part, 2, d->locations[i].mapping);
+        put_varint(&part, 3, 0x1234);
+        for (unsigned k = 0; k < d->locations[i].line_count; k++) {
+            d->locations[i].lines[k].function = below(THINGS);
+            d->locations[i].lines[k].line = below(50);
+            put_varint(&line, 2, d->locations[i].lines[k].line);
+            put_varint(&line, 1, d->locations[i].lines[k].function * 1000);
+            put_varint(&line, 3, 9);
+            put_part(&part, 4, &line);
+            put_unknown(&part);
+        }
+        put_varint(&part, 1, i + 3);
+        put_varint(&part, 5, 1);
+        put_part(&d->bytes, 4, &part);
+    }
+}
+
+static const char *module_words(const struct pprof_drawn *d, unsigned mapping)
+{
+    const char *file = mapping ? texts[d->mappings[mapping]] : "";
+    return *file ? path_base(file) : "[unknown]";
+}
+
+/* " < module function file:line" of each line, the innermost first. */
+static void add_location_words(struct buf *words, const struct pprof_drawn *d, unsigned location)
+{
+    const char *module = module_words(d, d->locations[location].mapping);
+    if (d->locations[location].line_count == 0)
+        buf_printf(words, "%s%s - -:0", words->len ? " < " : "", module);
+    for (unsigned k = 0; k < d->locations[location].line_count; k++) {
+        unsigned f = d->locations[location].lines[k].function,
+                 name = f ? d->functions[f].name ? d->functions[f].name : d->functions[f].system_name : 0;
+        buf_printf(words, "%s%s %s %s:%u", words->len ? " < " : "", module, name ? texts[name] : "-",
+                   f && d->functions[f].file ? texts[d->functions[f].file] : "-", d->locations[location].lines[k].line);
+    }
+}
+
+static void put_label(struct buf *sample, unsigned key, unsigned text, unsigned number)
+{
+    struct buf label = {0};
+    put_varint(&label, 3, number);
+    put_varint(&label, 1, key);
+    put_varint(&label, 2, text);
+    put_varint(&label, 4, FIRST_UNIT);
+    put_part(sample, 3, &label);
+}
+
+/* The number of the thread so called: by the order in which labels name them. */
+static unsigned thread_named(struct pprof_drawn *d, unsigned name)
+{
+    unsigned i = 0;
+    while (i < d->thread_count && d->threads[i] != name)
+        i++;
+    if (i == d->thread_count)
+        d->threads[d->thread_count++] = name;
+    return i + 1;
+}
+
+/* " thread 0.N NAME" and " in REGION" as the labels have them; the last of a kind counts. */
+static void draw_labels(struct pprof_drawn *d, struct buf *sample, char behind[80])
+{
+    char thread[40] = "";
+    if (chance(40)) {
+        unsigned name = THREAD + below(2);
+        put_label(sample, chance(50) ? KEY_THREAD : KEY_TID, name, 0);
+        snprintf(thread, sizeof thread, " thread 0.%u %s", thread_named(d, name), texts[name]);
+    }
+    if (chance(20)) {
+        put_label(sample, KEY_TID, 0, 7);
+        snprintf(thread, sizeof thread, " thread 0.%u 7", thread_named(d, 0));
+    }
+    bool red = chance(30);
+    if (red)
+        put_label(sample, KEY_COLOR, RED, 0);
+    if (chance(30)) /* a number is no region */
+        put_label(sample, KEY_COLOR, 0, 5);
+    snprintf(behind, 80, "%s%s", thread, red ? " in color=red" : "");
+}
+
+static void draw_sample(struct pprof_drawn *d, const unsigned *types, unsigned type_count)
+{
+    uint64_t ids[DEPTH], values[TYPES + 1];
+    unsigned depth = below(DEPTH), n = below(TYPES + 2);
+    struct buf sample = {0}, words = {0};
+    char behind[80];
+    for (unsigned i = 0; i < depth; i++) {
+        ids[i] = 1 + below(THINGS - 1);
+        add_location_words(&words, d, (unsigned)ids[i]);
+        ids[i] += 3;
+    }
+    for (unsigned i = 0; i < n; i++)
+        values[i] = chance(15) ? (uint64_t)-5 : chance(15) ? 0 : draw_cost();
+    draw_labels(d, &sample, behind);
+    put_numbers(&sample, 2, values, n);
+    put_unknown(&sample);
+    put_numbers(&sample, 1, ids, depth);
+    buf_str(&words, depth ? "" : "[unknown] - -:0");
+    size_t first = strcspn(words.bytes, "<") == words.len ? words.len : strcspn(words.bytes, "<") - 1;
+    for (unsigned i = 0; i < n && i < type_count; i++)
+        if ((int64_t)values[i] > 0) {
+            char *after = mem_printf("%s%s", behind, words.bytes + first);
+            add_sum(&costs, mem_printf("%.*s %s", (int)first, words.bytes, texts[types[i]]), after, values[i], 0);
+            mem_free(after);
+        }
+    buf_release(&words);
+    put_part(&d->bytes, 2, &sample);
+}
+
+static void check_pprof(void)
+{
+    struct pprof_drawn d = {.thread_count = 0};
+    struct buf part = {0};
+    unsigned types[TYPES], type_count = 1 + below(TYPES);
+    for (unsigned i = 0; i < type_count; i++) {
+        types[i] = FIRST_TYPE + i;
+        put_varint(&part, 2, FIRST_UNIT + below(3));
+        put_varint(&part, 1, types[i]);
+        put_part(&d.bytes, 1, &part);
+    }
+    draw_tables(&d);
+    for (unsigned i = 0; i < SAMPLES; i++)
+        draw_sample(&d, types, type_count);
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        buf_str(&part, texts[i]);
+        put_part(&d.bytes, 6, &part);
+    }
+    char *want = sorted_lines(&costs, false), *got = converted("pprof", d.bytes.bytes, d.bytes.len, NULL);
+    CHECK_STR(got, want);
+    mem_free(want);
+    mem_free(got);
+    buf_release(&d.bytes);
+}
+
+/* ---- what perf records, against a table of each address of each process ------------------------------------------------------- */
+
+enum {
+    PROCESSES = 4,
+    TIDS = 3,
+    ADDRESSES = 48,
+    OBJECTS = 5,
+    VDSO = 3,           /* of objects */
+    UNKNOWN_SYMBOL = 3, /* of symbols */
+    NEVER_MAPPED = OBJECTS,
+    RECORDS = 70,
+    FRAMES = 4,
+    PATH_EVENTS = 12
+};
+
+struct perf_drawn {
+    struct {
+        unsigned object;                 /* 0: nothing is mapped there */
+        uint64_t address;                /* in its file */
+    } mapped[PROCESSES][ADDRESSES];      /* never at 0 */
+    const char *names[PROCESSES * TIDS]; /* of threads, by tid; NULL: not known */
+    struct {
+        unsigned process, tid;
+        const char *name; /* as it was called when it was seen first */
+    } seen[PROCESSES * TIDS];
+    unsigned seen_count;
+    unsigned without_mapping, without_binary, all;
+};
+
+static const char *const objects[OBJECTS + 1] = {"", "/no/a", "/no/b c", "[vdso]", "/no/d.so", "/no/e"};
+static const char *const symbols[] = {"", "f", "g(int)", "[unknown]"};
+static const char *const thread_names[] = {"one", "two", "three"};
+
+/* As dump() has it: "MODULE FUNCTION -:0", or an address of what is no file. *placed: 0, or 1 without a mapping, 2 without its binary. */
+static char *frame_words(const struct perf_drawn *d, unsigned process, uint64_t ip, bool caller, unsigned symbol,
+                         unsigned object, unsigned *placed)
+{
+    ip -= caller && ip;
+    unsigned own = d->mapped[process][ip].object;
+    *placed = 0;
+    if (own == VDSO)
+        return mem_printf("[vdso] %llx", (unsigned long long)d->mapped[process][ip].address);
+    const char *path = objects[own ? own : object];
+    *placed = *path != '/' ? 0 : own ? 2 : 1;
+    return mem_printf("%s %s -:0", *path ? path_base(path) : "[unknown]",
+                      symbol == 0 || symbol == UNKNOWN_SYMBOL ? "-" : symbols[symbol]);
+}
+
+static void draw_map(struct perf_drawn *d, struct perf_run *r)
+{
+    unsigned process = below(PROCESSES), begin = 1 + below(ADDRESSES - 1), end = begin + below(ADDRESSES - begin + 1),
+             object = 1 + below(OBJECTS - 1);
+    uint64_t offset = below(1000);
+    perf_run_map(r, 100 + process,
+                 &(struct perf_mapping){begin, end, offset, strtab_add(perf_run_strings(r), objects[object]), 0});
+    for (unsigned i = begin; i < end; i++) {
+        d->mapped[process][i].object = object;
+        d->mapped[process][i].address = offset + (i - begin);
+    }
+}
+
+static void draw_fork(struct perf_drawn *d, struct perf_run *r)
+{
+    unsigned child = below(PROCESSES), parent = below(PROCESSES), tid = below(PROCESSES * TIDS),
+             from = below(PROCESSES * TIDS);
+    perf_run_fork(r, 100 + child, tid, 100 + parent, from);
+    d->names[tid] = d->names[from] ? d->names[from] : d->names[tid];
+    if (child != parent)
+        memcpy(d->mapped[child], d->mapped[parent], sizeof d->mapped[child]);
+}
+
+static void draw_name(struct perf_drawn *d, struct perf_run *r)
+{
+    unsigned process = below(PROCESSES), tid = below(PROCESSES * TIDS);
+    bool exec = chance(30);
+    d->names[tid] = thread_names[below(ARRAY_SIZE(thread_names))];
+    perf_run_name(r, 100 + process, tid, d->names[tid], exec);
+    if (exec)
+        memset(d->mapped[process], 0, sizeof d->mapped[process]);
+}
+
+static void see(struct perf_drawn *d, unsigned process, unsigned tid)
+{
+    for (unsigned i = 0; i < d->seen_count; i++)
+        if (d->seen[i].process == process && d->seen[i].tid == tid)
+            return;
+    d->seen[d->seen_count].process = process;
+    d->seen[d->seen_count].tid = tid;
+    d->seen[d->seen_count++].name = d->names[tid];
+}
+
+/* Words of a sum have its thread's place among those that were seen, as their numbers are known in the end. */
+static void draw_perf_sample(struct perf_drawn *d, struct perf_run *r)
+{
+    struct perf_frame frames[FRAMES];
+    unsigned process = below(PROCESSES), tid = process * TIDS + below(TIDS), count = below(FRAMES + 1), placed = 0,
+             event = chance(90) ? below(3) : below(PATH_EVENTS - 1);
+    struct buf words = {0};
+    char name[8];
+    snprintf(name, sizeof name, "e%u", event);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned symbol = below(ARRAY_SIZE(symbols)), object = chance(30) ? NEVER_MAPPED : 0, ignored;
+        frames[i] = (struct perf_frame){.ip = 1 + below(ADDRESSES - 1),
+                                        .symbol = strtab_add(perf_run_strings(r), symbols[symbol]),
+                                        .object = strtab_add(perf_run_strings(r), objects[object])};
+        char *frame = frame_words(d, process, frames[i].ip, i > 0, symbol, object, i ? &ignored : &placed);
+        buf_printf(&words, i ? " < %s" : "%s", frame);
+        mem_free(frame);
+    }
+    buf_str(&words, count ? "" : "[unknown] - -:0");
+    size_t first = strcspn(words.bytes, "<") == words.len ? words.len : strcspn(words.bytes, "<") - 1;
+    uint64_t period = 1 + below(1000), weight = 1 + below(50);
+    struct perf_sample sample = {.pid = 100 + process,
+                                 .tid = tid,
+                                 .event = perf_run_event(r, name),
+                                 .period = period,
+                                 .frames = frames,
+                                 .frame_count = count};
+    perf_run_sample(r, &sample);
+    see(d, process, tid);
+    d->all++;
+    d->without_mapping += placed == 1;
+    d->without_binary += placed == 2;
+    char *behind = mem_printf("%u,%u%s", process, tid, words.bytes + first);
+    add_sum(&costs, mem_printf("%.*s %s", (int)first, words.bytes, name), behind, period, 1);
+    if (chance(15)) {
+        perf_run_extra(r, &sample, "weight", "cycles", weight);
+        add_sum(&costs, mem_printf("%.*s %s weight", (int)first, words.bytes, name), behind, weight, 0);
+    }
+    mem_free(behind);
+    buf_release(&words);
+}
+
+/* " thread P.N NAME", but for the first thread of all: processes and threads are in the order of their numbers. */
+static char *thread_words(const struct perf_drawn *d, unsigned process, unsigned tid)
+{
+    unsigned before[PROCESSES] = {0}, number = 0, processes = 0;
+    const char *name = NULL;
+    for (unsigned i = 0; i < d->seen_count; i++) {
+        before[d->seen[i].process] = 1;
+        number += d->seen[i].process == process && d->seen[i].tid < tid;
+        if (d->seen[i].process == process && d->seen[i].tid == tid)
+            name = d->seen[i].name;
+    }
+    for (unsigned i = 0; i < process; i++)
+        processes += before[i];
+    return processes + number == 0 ? mem_strdup("")
+                                   : mem_printf(" thread %u.%u %s", processes, number, name ? name : "");
+}
+
+static char *perf_wanted(const struct perf_drawn *d)
+{
+    for (size_t i = 0; i < costs.count; i++) { /* numbers of threads become what is said of them */
+        unsigned process, tid;
+        int n;
+        if (sscanf(costs.behind[i], "%u,%u%n", &process, &tid, &n) != 2)
+            exit(99);
+        char *thread = thread_words(d, process, tid),
+             *behind = costs.more[i]
+                           ? mem_printf(" x%llu%s%s", (unsigned long long)costs.more[i], thread, costs.behind[i] + n)
+                           : mem_printf("%s%s", thread, costs.behind[i] + n);
+        mem_free(costs.behind[i]);
+        mem_free(thread);
+        costs.behind[i] = behind;
+    }
+    return sorted_lines(&costs, false);
+}
+
+static void check_share(const struct warnings *w, size_t at, unsigned count, unsigned all, const char *why)
+{
+    char *said = mem_printf("input: %.1f%% of the samples are known by function only, because their %s",
+                            100.0 * count / all, why);
+    CHECK_NAMED(warnings_count(w) > at && str_starts(warnings_get(w, at), said), said);
+    mem_free(said);
+}
+
+static void check_perf(void)
+{
+    struct perf_drawn d = {.all = 0};
+    struct hpcprof *p = hpcprof_create();
+    struct perf_run *r = perf_run_create(p, "input");
+    struct warnings *w = warnings_create();
+    struct err err = {0};
+    for (unsigned i = 0; i < RECORDS; i++)
+        switch (below(10)) {
+        case 0:
+        case 1:
+            draw_map(&d, r);
+            break;
+        case 2:
+            draw_fork(&d, r);
+            break;
+        case 3:
+            draw_name(&d, r);
+            break;
+        default:
+            draw_perf_sample(&d, r);
+        }
+    CHECK_INT(perf_run_finish(r, "", w, &err), 0);
+    hpcprof_finish(p);
+    char *got = dump(p), *want = perf_wanted(&d);
+    CHECK_STR(got, want);
+    CHECK_INT(warnings_count(w), (d.without_mapping > 0) + (d.without_binary > 0));
+    if (d.without_mapping)
+        check_share(w, 0, d.without_mapping, d.all, "mappings are not in it");
+    if (d.without_binary)
+        check_share(w, d.without_mapping > 0, d.without_binary, d.all, "binaries are not on this machine");
+    mem_free(got);
+    mem_free(want);
+    warnings_free(w);
+    perf_run_free(r);
+    hpcprof_free(p);
+}
+
+/* Where perf says which object an address is in, and the process has nothing there, it may be that of one it was forked from. */
+static void check_forked(void)
+{
+    static const struct {
+        const char *object, *want;
+        uint64_t ip;
+    } cases[] = {{"/no/a", "a f -:0 e 1 x1\n", 0x1010}, {"[vdso]", "[vdso] 20 e 1 x1\n", 0x2010},
+                 {"/no/b", "b f -:0 e 1 x1\n", 0x1010}, {"[vdso]", "[vdso] f -:0 e 1 x1\n", 0x1010},
+                 {"/no/a", "a f -:0 e 1 x1\n", 0x2010}, {"", "[unknown] f -:0 e 1 x1\n", 0x1010}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct hpcprof *p = hpcprof_create();
+        struct perf_run *r = perf_run_create(p, "input");
+        struct warnings *w = warnings_create();
+        struct strtab *strings = perf_run_strings(r);
+        perf_run_map(r, 7, &(struct perf_mapping){0x2000, 0x2100, 0x10, strtab_add(strings, "[vdso]"), 0});
+        perf_run_map(r, 8, &(struct perf_mapping){0x1000, 0x1100, 0, strtab_add(strings, "/no/a"), 0});
+        struct perf_frame f = {
+            .ip = cases[i].ip, .symbol = strtab_add(strings, "f"), .object = strtab_add(strings, cases[i].object)};
+        perf_run_sample(
+            r, &(struct perf_sample){
+                   .pid = 9, .tid = 9, .event = perf_run_event(r, "e"), .period = 1, .frames = &f, .frame_count = 1});
+        CHECK_INT(perf_run_finish(r, "", w, NULL), 0);
+        hpcprof_finish(p);
+        char *got = dump(p);
+        CHECK_STR(got, cases[i].want);
+        mem_free(got);
+        warnings_free(w);
+        perf_run_free(r);
+        hpcprof_free(p);
+    }
+}
+
+/* ---- what is looked up -------------------------------------------------------------------------------------------------------- */
+
+static size_t longest_run(const struct chain_cache *t)
+{
+    size_t longest = 0, run = 0;
+    for (size_t i = 0; i < t->capacity; i++) {
+        run = t->slots[i].process != CHAIN_STEP_NONE ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+/* Steps that differ in one field are found again, and lie apart: else a look-up would go by all of them. */
+static void check_steps(void)
+{
+    enum { PUT = 3000, FIELDS = 4 };
+    for (unsigned field = 0; field < FIELDS; field++) {
+        struct chain_cache t = {0};
+        bool is_new, right = true;
+        for (uint32_t i = 0; i < 2 * PUT; i++) {
+            uint32_t n = i % PUT / 2, of[FIELDS] = {n * (field == 0), n * (field == 1), n * (field == 2), 0};
+            struct chain_step s = {.ip = field == 3 ? 0x1000 + 4096 * (uint64_t)n : 0x1000,
+                                   .parent = of[0],
+                                   .process = of[1],
+                                   .found = of[2] & INT32_MAX,
+                                   .caller = i & 1,
+                                   .context = i};
+            chain_cache_reserve(&t, 1);
+            right = right && chain_cache_put(&t, &s, &is_new)->context == i % PUT && is_new == (i < PUT);
+        }
+        CHECK(right && t.count == PUT && t.count <= t.capacity / 4 * 3);
+        CHECK_NAMED(longest_run(&t) < PUT / 10, "steps lie apart");
+        chain_cache_release(&t);
+    }
+}
+
+/* Frames beyond as many as are taken are left out, the outermost ones being kept. */
+static void check_deep_stack(void)
+{
+    struct buf text = {0};
+    struct filter_options none = {0};
+    struct err err = {0};
+    for (unsigned i = 0; i < LIMIT_PATH_DEPTH + 5; i++)
+        buf_printf(&text, "%sf%u", i ? ";" : "", i);
+    buf_str(&text, " 7\n");
+    struct hpcprof *p = hpcprof_create();
+    struct filter_input in = {.bytes = text.bytes, .len = text.len, .name = "input", .options = &none};
+    CHECK_INT(folded_convert(&in, p, NULL, &err), 0);
+    hpcprof_finish(p);
+    char *last = mem_printf("f%u", LIMIT_PATH_DEPTH - 1);
+    CHECK_INT(p->context_count, LIMIT_PATH_DEPTH);
+    CHECK_STR(strtab_get(p->strings, p->contexts[p->counts[0].context].procedure), last);
+    mem_free(last);
+    hpcprof_free(p);
+    buf_release(&text);
+}
+
+int main(void)
+{
+    for (int i = 0; i < 300; i++)
+        check_loops();
+    CHECK(loop_is_told(500) && !loop_is_told(4000));
+    for (unsigned i = 0; i < 150; i++)
+        check_callgrind(1 + (i % 5 == 0));
+    check_same_place();
+    for (int i = 0; i < 100; i++)
+        check_pprof();
+    for (int i = 0; i < 150; i++)
+        check_perf();
+    check_forked();
+    check_steps();
+    check_deep_stack();
+    return tap_done();
+}

@@ -1,0 +1,42 @@
+/* What the files that read measurements share: one file being read into a measurement. */
+#ifndef HPCPROF_FORMAT_READER_H
+#define HPCPROF_FORMAT_READER_H
+
+#include "hpcprof/format/tables.h"
+
+/* From the row numbers of one file to those of the whole measurement. */
+struct reader_rows VEC(uint32_t);
+
+struct reader_table { /* one that the file declares */
+    struct table *table;
+    struct reader_rows rows;
+};
+
+struct own_file { /* of the procedure of a context to come */
+    uint64_t row;
+    str_id file;
+};
+
+struct reader {
+    struct hpcprof *p;
+    const char *name;
+    struct reader_rows processes, events, modules, contexts, threads, regions;
+    struct VEC(struct own_file) own_files; /* by rows; those before `own_file_next` are used */
+    size_t own_file_next;
+    struct VEC(struct reader_table) tables;
+    uint32_t process;  /* the one that blocks speak of; UINT32_MAX before the first */
+    const char *wrong; /* what makes no sense in the block at hand; NULL: nothing */
+};
+
+/* The measurement's row for the file's row i; where there is none, `what` is wrong with the block. */
+uint32_t reader_row(struct reader *, const struct reader_rows *, uint64_t i, const char *what);
+str_id reader_string(struct reader *, struct cursor *);
+/* The number of rows that follow; each takes at least a byte, so more rows than bytes is nonsense. */
+uint64_t reader_count(struct reader *, struct cursor *);
+
+/* read_tables.c */
+void read_tables(struct reader *, struct cursor *);
+void read_table_rows(struct reader *, struct cursor *);
+void release_tables(struct reader *);
+
+#endif

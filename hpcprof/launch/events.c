@@ -1,0 +1,686 @@
+/*
+ * Events by name: a table of those we know without PAPI, with everyone's default period; PAPI and libpfm4 for the rest.
+ */
+#include "config.h"
+
+#include "hpcprof/launch/events.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef HAVE_PAPI
+#include <papi.h>
+#endif
+#ifdef HAVE_PFM
+#include <perfmon/pfmlib_perf_event.h>
+#endif
+
+/* ---- what we know ourselves ----------------------------------------------------------------------- */
+
+/* Default periods give about 250 samples a second of a busy core (time, cycles), or a few hundred of a program that has
+   a problem with what the event counts. Those of counters are odd, so that they do not beat with loops. least: about
+   what costs a fifth of the time with the ring; PAPI's is three times that. */
+static const struct known {
+    const char *name, *unit;
+    uint64_t period, least;
+    uint32_t kind, type;
+    uint64_t config;
+    const char *description;
+} known[] = {
+    {"perf::TASK-CLOCK", "ns", 4000000, 65000, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK,
+     "time the thread ran on a processor"},
+    {"perf::CPU-CLOCK", "ns", 4000000, 65000, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
+     "time the thread ran on a processor, by the processor's clock"},
+    {"perf::PAGE-FAULTS", "faults", 10, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, "page faults"},
+    {"perf::MINOR-FAULTS", "faults", 10, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN,
+     "page faults that needed no input"},
+    {"perf::MAJOR-FAULTS", "faults", 1, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+     "page faults that waited for input"},
+    {"perf::ALIGNMENT-FAULTS", "faults", 10, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS,
+     "accesses the kernel had to mend"},
+    {"perf::CONTEXT-SWITCHES", "switches", 1, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
+     "times the thread left its processor"},
+    {"perf::CPU-MIGRATIONS", "migrations", 1, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS,
+     "times the thread moved to another processor"},
+    {"CPUTIME", "us", 4000, 200, RECORD_CPUTIME, 0, 0, "CPU time of the thread, by a timer; needs no permission"},
+    {"REALTIME", "us", 4000, 200, RECORD_REALTIME, 0, 0,
+     "wall clock time, also while waiting, by a timer; needs no permission"},
+    {"PAPI_TOT_CYC", "cycles", 12000017, 200003, RECORD_PERF, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+     "Total cycles"},
+    {"PAPI_TOT_INS", "instructions", 12000017, 200003, RECORD_PERF, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS,
+     "Instructions completed"},
+};
+
+/* Words people use for some of them. */
+static const struct {
+    const char *alias, *name;
+} aliases[] = {
+    {"TASK-CLOCK", "perf::TASK-CLOCK"},
+    {"task-clock", "perf::TASK-CLOCK"},
+    {"CPU-CLOCK", "perf::CPU-CLOCK"},
+    {"cpu-clock", "perf::CPU-CLOCK"},
+    {"PAGE-FAULTS", "perf::PAGE-FAULTS"},
+    {"page-faults", "perf::PAGE-FAULTS"},
+    {"perf::FAULTS", "perf::PAGE-FAULTS"},
+    {"perf::CS", "perf::CONTEXT-SWITCHES"},
+    {"perf::PERF_COUNT_SW_CONTEXT_SWITCHES", "perf::CONTEXT-SWITCHES"},
+    {"perf::PERF_COUNT_SW_CPU_MIGRATIONS", "perf::CPU-MIGRATIONS"},
+    {"perf::MIGRATIONS", "perf::CPU-MIGRATIONS"},
+    {"context-switches", "perf::CONTEXT-SWITCHES"},
+    {"perf::PERF_COUNT_SW_CPU_CLOCK", "perf::CPU-CLOCK"},
+    {"perf::PERF_COUNT_SW_TASK_CLOCK", "perf::TASK-CLOCK"},
+    {"perf::PERF_COUNT_SW_PAGE_FAULTS", "perf::PAGE-FAULTS"},
+    {"perf::PERF_COUNT_SW_PAGE_FAULTS_MIN", "perf::MINOR-FAULTS"},
+    {"perf::PERF_COUNT_SW_PAGE_FAULTS_MAJ", "perf::MAJOR-FAULTS"},
+    {"cycles", "PAPI_TOT_CYC"},
+    {"instructions", "PAPI_TOT_INS"},
+    {"faults", "perf::PAGE-FAULTS"},
+};
+
+/* Default periods of PAPI's events by what their names speak of; the first that fits. */
+static const struct {
+    const char *glob;
+    uint64_t period;
+    const char *unit;
+} default_periods[] = {
+    {"*CYC*", 12000017, "cycles"},           {"PAPI_STL_*", 12000017, "cycles"},
+    {"PAPI_*_INS", 4000037, "instructions"}, {"PAPI_TLB_*", 20011, "misses"},
+    {"PAPI_L3_*M", 20011, "misses"},         {"PAPI_L2_*M", 100003, "misses"},
+    {"PAPI_L1_*M", 200003, "misses"},        {"PAPI_L[123]_*", 1000003, "accesses"},
+    {"PAPI_BR_MSP", 40009, "branches"},      {"PAPI_BR_*", 4000037, "branches"},
+    {"PAPI_*_OPS", 4000037, "operations"},   {"*MISS*", 100003, "misses"},
+    {"*INST*", 12000017, "instructions"},    {"*", 1000003, "events"},
+};
+
+static const struct known *find_known(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
+        if (strcmp(aliases[i].alias, name) == 0)
+            name = aliases[i].name;
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (strcmp(known[i].name, name) == 0)
+            return &known[i];
+    return NULL;
+}
+
+static void default_period(const char *name, uint64_t *period, const char **unit)
+{
+    size_t i = 0;
+    while (fnmatch(default_periods[i].glob, name, 0) != 0)
+        i++;
+    *period = default_periods[i].period;
+    *unit = default_periods[i].unit;
+}
+
+/* ---- the kernel --------------------------------------------------------------------------------------- */
+
+static int open_counter(const struct record_event *e, int group)
+{
+    struct perf_event_attr attr = {.size = sizeof attr};
+    attr.type = e->type;
+    attr.config = e->config;
+    attr.config1 = e->config1;
+    attr.config2 = e->config2;
+    attr.disabled = group < 0;
+    attr.exclude_kernel = 1;
+    attr.exclude_hv = 1;
+    attr.sample_period = e->period;
+    return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int paranoid_level(void)
+{
+    char text[16] = "";
+    int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 99; /* the kernel has no perf events */
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    return n > 0 ? atoi(text) : 99;
+}
+
+/* Why the kernel refused, in words for a list and for a sentence. */
+static const char *why_refused(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return "the kernel does not permit it (/proc/sys/kernel/perf_event_paranoid, or a container's rules)";
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+    case ENXIO:
+        return "this machine has no counter for it (a virtual machine without PMU?)";
+    case ENOSYS:
+        return "this kernel has no perf events";
+    default:
+        return strerror(error);
+    }
+}
+
+static int refuse(const struct record_event *e, int error, struct err *err)
+{
+    if (error == EACCES || error == EPERM) {
+        int level = paranoid_level();
+        if (level > 2 && level < 99)
+            return err_set(
+                err, ERR_SYSTEM,
+                "%s: the kernel does not let you count it, because /proc/sys/kernel/perf_event_paranoid is %d; "
+                "'sudo sysctl kernel.perf_event_paranoid=2' permits it, and '-e CPUTIME' needs no permission",
+                e->name, level);
+        return err_set(
+            err, ERR_SYSTEM,
+            "%s: the kernel does not let you count it (/proc/sys/kernel/perf_event_paranoid is %d, which would permit "
+            "it: a "
+            "container's or security module's rules forbid perf_event_open); '-e CPUTIME' needs no permission",
+            e->name, level);
+    }
+    return err_set(err, ERR_UNSUPPORTED, "%s cannot be sampled: %s; 'hpcview events' lists what can", e->name,
+                   why_refused(error));
+}
+
+int events_check(const struct record_event *e, struct err *err)
+{
+    if (e->kind != RECORD_PERF)
+        return 0; /* PAPI has answered already; timers always work */
+    int fd = open_counter(e, -1);
+    if (fd < 0)
+        return refuse(e, errno, err);
+    close(fd);
+    return 0;
+}
+
+static bool can_count(uint32_t type, uint64_t config)
+{
+    const struct record_event e = {.type = type, .config = config, .period = 1000000};
+    int fd = open_counter(&e, -1);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+const char *events_default(struct warnings *w)
+{
+    if (can_count(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
+        return "PAPI_TOT_CYC";
+    if (can_count(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK))
+        return "perf::TASK-CLOCK";
+    warnings_add(w,
+                 "the kernel lets you count nothing here (/proc/sys/kernel/perf_event_paranoid is %d; up to 2 permits "
+                 "it, unless a "
+                 "container's rules forbid perf_event_open), so CPUTIME, a timer, is measured",
+                 paranoid_level());
+    return "CPUTIME";
+}
+
+/* ---- PAPI ------------------------------------------------------------------------------------------------ */
+
+#ifdef HAVE_PAPI
+
+static int start_papi(struct err *err)
+{
+    static int state; /* 0: not tried, 1: up, -1: failed */
+    static int code;
+    if (state == 0) {
+        code = PAPI_library_init(PAPI_VER_CURRENT);
+        state = code == PAPI_VER_CURRENT ? 1 : -1;
+    }
+    if (state < 0)
+        return err_set(err, ERR_SYSTEM, "PAPI cannot be started: %s",
+                       code > 0 ? "its version differs from the one hpcview was built with" : PAPI_strerror(code));
+    return 0;
+}
+
+const char *events_papi_path(void)
+{
+    Dl_info info;
+    return dladdr((void *)(uintptr_t)PAPI_library_init, &info) && info.dli_fname && info.dli_fname[0] == '/'
+               ? info.dli_fname
+               : NULL;
+}
+
+static void for_each_papi_name(bool all, void (*each)(void *ctx, const PAPI_event_info_t *), void *ctx)
+{
+    PAPI_event_info_t info;
+    int code = (int)PAPI_PRESET_MASK;
+    if (PAPI_enum_event(&code, PAPI_ENUM_FIRST) == PAPI_OK)
+        do
+            if (PAPI_get_event_info(code, &info) == PAPI_OK)
+                each(ctx, &info);
+        while (PAPI_enum_event(&code, all ? PAPI_ENUM_EVENTS : PAPI_PRESET_ENUM_AVAIL) == PAPI_OK);
+    for (int cid = 0; cid < PAPI_num_components(); cid++) {
+        const PAPI_component_info_t *component = PAPI_get_component_info(cid);
+        if (!component || component->disabled)
+            continue;
+        code = (int)PAPI_NATIVE_MASK;
+        if (PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, cid) != PAPI_OK)
+            continue;
+        do
+            if (PAPI_get_event_info(code, &info) == PAPI_OK)
+                each(ctx, &info);
+        while (PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, cid) == PAPI_OK);
+    }
+}
+
+struct names VEC(const char *);
+
+static void gather_name(void *ctx, const PAPI_event_info_t *info)
+{
+    *vec_push((struct names *)ctx) = mem_strdup(info->symbol);
+}
+
+/* PAPI is up: it does not know the name either. */
+static int unknown_event(const char *name, struct err *err)
+{
+    struct names names = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        *vec_push(&names) = mem_strdup(known[i].name);
+    for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
+        *vec_push(&names) = mem_strdup(aliases[i].alias);
+    for_each_papi_name(true, gather_name, &names);
+    *vec_push(&names) = NULL;
+    const char *near = str_nearest(name, names.items);
+    if (near)
+        err_set(err, ERR_USAGE, "no event '%s'; did you mean '%s'? 'hpcview events' lists those that work here", name,
+                near);
+    else
+        err_set(err, ERR_USAGE, "no event '%s'; 'hpcview events' lists those that work here", name);
+    for (size_t i = 0; i < names.count; i++)
+        mem_free((char *)(uintptr_t)names.items[i]);
+    vec_release(&names);
+    return -1;
+}
+
+/* Can PAPI take overflow samples of it? Tried for real, in an event set of its own. */
+static int try_overflow_handler(int code, uint64_t period);
+
+static void ignore_overflow(int set, void *address, long long vector, void *context)
+{
+    (void)set;
+    (void)address;
+    (void)vector;
+    (void)context;
+}
+
+static int try_overflow_handler(int code, uint64_t period)
+{
+    int set = PAPI_NULL, status = PAPI_create_eventset(&set);
+    if (status != PAPI_OK)
+        return status;
+    status = PAPI_add_event(set, code);
+    if (status == PAPI_OK)
+        status = PAPI_overflow(set, code, (int)period, 0, ignore_overflow);
+    if (status == PAPI_OK) {
+        long long value;
+        status = PAPI_start(set);
+        if (status == PAPI_OK)
+            PAPI_stop(set, &value);
+        PAPI_overflow(set, code, 0, 0, ignore_overflow);
+    }
+    PAPI_cleanup_eventset(set);
+    PAPI_destroy_eventset(&set);
+    return status;
+}
+
+#ifdef HAVE_PFM
+/* libpfm4's encoding of a native event for perf_event_open, user level only; false where it has none. */
+static bool encode(const char *native, struct record_event *e)
+{
+    struct perf_event_attr attr = {.size = sizeof attr};
+    pfm_perf_encode_arg_t arg = {.attr = &attr, .size = sizeof arg};
+    static bool up, tried;
+    if (!tried)
+        up = pfm_initialize() == PFM_SUCCESS;
+    tried = true;
+    if (!up || pfm_get_os_event_encoding(native, PFM_PLM3, PFM_OS_PERF_EVENT, &arg) != PFM_SUCCESS)
+        return false;
+    e->type = attr.type;
+    e->config = attr.config;
+    e->config1 = attr.config1;
+    e->config2 = attr.config2;
+    return true;
+}
+#else
+static bool encode(const char *native, struct record_event *e)
+{
+    (void)native;
+    (void)e;
+    return false;
+}
+#endif
+
+static int papi_event(const char *name, bool papi, struct record_event *e, struct err *err)
+{
+    int code;
+    PAPI_event_info_t info;
+    if (start_papi(err) < 0)
+        return -1;
+    if (PAPI_event_name_to_code(name, &code) != PAPI_OK || PAPI_get_event_info(code, &info) != PAPI_OK)
+        return unknown_event(name, err);
+    const char *native = code & (int)PAPI_PRESET_MASK && !(code & (int)PAPI_NATIVE_MASK) ? NULL : info.symbol;
+    if (!native && info.count == 0)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "%s cannot be sampled: this machine has no counter for it (a virtual machine without PMU?); "
+                       "'hpcview events' lists "
+                       "what can",
+                       name);
+    if (!native && info.count == 1)
+        native = info.name[0];
+    snprintf(e->description, sizeof e->description, "%s", info.long_descr);
+    e->kind = RECORD_PAPI;
+    if (!papi && native && encode(native, e)) {
+        e->kind = RECORD_PERF;
+        return 0;
+    }
+    int status = try_overflow_handler(code, e->period ? e->period : 1000003);
+    if (status != PAPI_OK)
+        return err_set(err, ERR_UNSUPPORTED, "%s cannot be sampled: PAPI says \"%s\"; 'hpcview events' lists what can",
+                       name, PAPI_strerror(status));
+    return 0;
+}
+
+static int papi_check(const struct record_event *e, struct err *err)
+{
+    int code;
+    if (start_papi(err) < 0)
+        return -1;
+    if (PAPI_event_name_to_code(e->name, &code) != PAPI_OK)
+        return err_set(err, ERR_UNSUPPORTED, "PAPI here does not know %s; use --sampler ring", e->name);
+    int status = try_overflow_handler(code, e->period);
+    if (status == PAPI_OK)
+        return 0;
+    struct record_event copy = *e;
+    copy.kind = RECORD_PERF;
+    if (events_check(&copy, err) < 0) /* the kernel's own reason is the better one */
+        return -1;
+    return err_set(err, ERR_UNSUPPORTED, "%s cannot be sampled: PAPI says \"%s\"", e->name, PAPI_strerror(status));
+}
+
+#else
+
+const char *events_papi_path(void)
+{
+    return NULL;
+}
+
+static int unknown_event(const char *name, struct err *err)
+{
+    return err_set(err, ERR_USAGE,
+                   "no event '%s' (hpcview was built without PAPI); 'hpcview events' lists those that work here", name);
+}
+
+static int papi_event(const char *name, bool papi, struct record_event *e, struct err *err)
+{
+    (void)papi;
+    (void)e;
+    return unknown_event(name, err);
+}
+
+static int papi_check(const struct record_event *e, struct err *err)
+{
+    return err_set(err, ERR_UNSUPPORTED, "%s: hpcview was built without PAPI; use --sampler ring", e->name);
+}
+
+#endif
+
+/* ---- EVENT@PERIOD ------------------------------------------------------------------------------------------- */
+
+static int parse_number(const char *event, const char *digits, const char *what, uint64_t *n, struct err *err)
+{
+    char *end;
+    errno = 0;
+    *n = strtoull(digits, &end, 10);
+    if (*digits < '0' || *digits > '9' || *end || errno || *n > INT64_MAX)
+        return err_set(err, ERR_USAGE, "%s: the %s must be a whole number above 0, not '%s'", event, what, digits);
+    if (*n == 0)
+        return err_set(err, ERR_USAGE, "%s: the %s must be above 0", event, what);
+    return 0;
+}
+
+/* Samples that would take more than about a fifth of the time are not asked for. */
+static void raise_period(struct record_event *e, uint64_t least, struct warnings *w)
+{
+    bool papi = e->kind == RECORD_PAPI;
+    if (papi && least > 1)
+        least *= 3;
+    if (e->period < least) {
+        warnings_add(w, "%s@%llu would take over a fifth of the time; the period is raised to %llu %s", e->name,
+                     (unsigned long long)e->period, (unsigned long long)least, e->unit);
+        e->period = least;
+    }
+    uint64_t most = papi ? 5000 : 15000;
+    if (e->frequency > most) {
+        warnings_add(w, "%s@f%llu would take over a fifth of the time; %llu samples a second are taken", e->name,
+                     (unsigned long long)e->frequency, (unsigned long long)most);
+        e->frequency = most;
+    }
+}
+
+static uint64_t least_period(const struct record_event *e)
+{
+    if (strcmp(e->unit, "cycles") == 0 || strcmp(e->unit, "instructions") == 0)
+        return 200003;
+    return 1000;
+}
+
+/* A clock's frequency is a period; other events keep it, and the kernel adapts the period while it samples. */
+static int use_frequency(struct record_event *e, struct err *err)
+{
+    uint64_t per_second = strcmp(e->unit, "ns") == 0 ? 1000000000 : strcmp(e->unit, "us") == 0 ? 1000000 : 0;
+    if (per_second) {
+        e->period = per_second / e->frequency ? per_second / e->frequency : 1;
+        e->frequency = 0;
+    } else if (e->kind != RECORD_PERF) {
+        return err_set(err, ERR_USAGE,
+                       "%s@f%llu: PAPI samples by period, not by frequency; give a period, or use --sampler ring",
+                       e->name, (unsigned long long)e->frequency);
+    } else {
+        e->flags |= HPCPROF_FREQUENCY;
+    }
+    return 0;
+}
+
+static int split(const char *text, char *name, size_t size, const char **after, struct err *err)
+{
+    const char *at = strrchr(text, '@');
+    size_t n = at ? (size_t)(at - text) : strlen(text);
+    if (n == 0 || n >= size)
+        return err_set(err, ERR_USAGE, "'%s' is not an event; EVENT, EVENT@PERIOD or EVENT@fFREQUENCY is wanted", text);
+    memcpy(name, text, n);
+    name[n] = '\0';
+    *after = at ? at + 1 : NULL;
+    return 0;
+}
+
+int events_parse(const char *text, bool papi, bool multiplex, struct record_event *e, struct warnings *w,
+                 struct err *err)
+{
+    const char *after = NULL, *unit;
+    uint64_t least;
+    *e = (struct record_event){0};
+    if (split(text, e->name, sizeof e->name, &after, err) < 0)
+        return -1;
+    if (after && after[0] == 'f') {
+        if (parse_number(text, after + 1, "frequency", &e->frequency, err) < 0)
+            return -1;
+    } else if (after && parse_number(text, after, "period", &e->period, err) < 0) {
+        return -1;
+    }
+    const struct known *k = find_known(e->name);
+    if (k) {
+        snprintf(e->name, sizeof e->name, "%s", k->name);
+        snprintf(e->description, sizeof e->description, "%s", k->description);
+        snprintf(e->unit, sizeof e->unit, "%s", k->unit);
+        e->kind = papi && k->kind == RECORD_PERF ? RECORD_PAPI : k->kind;
+        e->type = k->type;
+        e->config = k->config;
+        e->period = e->period ? e->period : k->period;
+        least = k->least;
+        if (e->kind == RECORD_PAPI && papi_check(e, err) < 0)
+            return -1;
+    } else {
+        uint64_t period;
+        default_period(e->name, &period, &unit);
+        snprintf(e->unit, sizeof e->unit, "%s", unit);
+        e->period = e->period ? e->period : period;
+        if (papi_event(e->name, papi, e, err) < 0)
+            return -1;
+        least = least_period(e);
+    }
+    if (e->frequency && use_frequency(e, err) < 0)
+        return -1;
+    raise_period(e, least, w);
+    if (e->kind == RECORD_PAPI && e->period > INT32_MAX)
+        return err_set(err, ERR_USAGE, "%s: PAPI takes periods up to %d", text, INT32_MAX);
+    if (multiplex && e->kind != RECORD_CPUTIME && e->kind != RECORD_REALTIME)
+        e->flags |= HPCPROF_ESTIMATED;
+    return 0;
+}
+
+/* ---- which go together ----------------------------------------------------------------------------------------- */
+
+static bool is_hardware(const struct record_event *e)
+{
+    return e->kind == RECORD_PERF && e->type != PERF_TYPE_SOFTWARE;
+}
+
+/* Hardware events in one group are counted all or none: a group that the kernel accepts and that counts is one that
+ * fits. */
+static int ring_events_fit(const struct record_event *events, size_t n)
+{
+    int leader = -1, fits = 1, fds[RECORD_EVENTS_MAX];
+    size_t opened = 0;
+    for (size_t i = 0; i < n && fits; i++) {
+        if (!is_hardware(&events[i]))
+            continue;
+        int fd = open_counter(&events[i], leader);
+        if (fd < 0)
+            fits = 0;
+        else
+            fds[opened++] = fd;
+        if (leader < 0)
+            leader = fd;
+    }
+    for (size_t i = 0; i < opened; i++)
+        close(fds[i]);
+    return fits;
+}
+
+#ifdef HAVE_PAPI
+static int papi_events_fit(const struct record_event *events, size_t n)
+{
+    int set = PAPI_NULL, fits = 1, code;
+    if (start_papi(NULL) < 0 || PAPI_create_eventset(&set) != PAPI_OK)
+        return 1;
+    for (size_t i = 0; i < n && fits; i++)
+        if (events[i].kind == RECORD_PAPI)
+            fits = PAPI_event_name_to_code(events[i].name, &code) == PAPI_OK && PAPI_add_event(set, code) == PAPI_OK;
+    if (fits && PAPI_num_events(set) > 0) {
+        long long values[RECORD_EVENTS_MAX];
+        fits = PAPI_start(set) == PAPI_OK;
+        if (fits)
+            PAPI_stop(set, values);
+    }
+    PAPI_cleanup_eventset(set);
+    PAPI_destroy_eventset(&set);
+    return fits;
+}
+#else
+static int papi_events_fit(const struct record_event *events, size_t n)
+{
+    (void)events;
+    (void)n;
+    return 1;
+}
+#endif
+
+int events_fit(const struct record_event *events, size_t n)
+{
+    bool papi = false;
+    for (size_t i = 0; i < n; i++)
+        papi |= events[i].kind == RECORD_PAPI;
+    return ring_events_fit(events, n) && (!papi || papi_events_fit(events, n));
+}
+
+/* ---- the list -----------------------------------------------------------------------------------------------------
+ */
+
+struct lister {
+    bool all;
+    const char *pattern;
+    void (*each)(void *ctx, const struct hpcprof_event_info *);
+    void *ctx;
+};
+
+/* A pattern without wildcards is looked for anywhere in the name. */
+static bool wanted(const struct lister *l, const char *name)
+{
+    if (!l->pattern)
+        return true;
+    return strpbrk(l->pattern, "*?[") ? fnmatch(l->pattern, name, FNM_CASEFOLD) == 0
+                                      : strcasestr(name, l->pattern) != NULL;
+}
+
+static void list_one(struct lister *l, const struct hpcprof_event_info *info)
+{
+    if (wanted(l, info->name) && (l->all || !info->why_not))
+        l->each(l->ctx, info);
+}
+
+static void list_known(struct lister *l)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+        const struct known *k = &known[i];
+        struct record_event e = {.kind = k->kind, .type = k->type, .config = k->config, .period = k->period};
+        struct hpcprof_event_info info = {k->name, k->description, k->unit, NULL, k->period};
+        int fd = k->kind == RECORD_PERF ? open_counter(&e, -1) : -1;
+        if (k->kind == RECORD_PERF && fd < 0)
+            info.why_not = why_refused(errno);
+        if (fd >= 0)
+            close(fd);
+        list_one(l, &info);
+    }
+}
+
+#ifdef HAVE_PAPI
+/* Each native event that the kernel refuses to PAPI has PAPI's reason; one try each, a few microseconds. */
+static void list_papi(void *ctx, const PAPI_event_info_t *papi)
+{
+    struct lister *l = ctx;
+    struct hpcprof_event_info info = {.name = papi->symbol, .description = papi->long_descr};
+    if (find_known(papi->symbol) || !wanted(l, papi->symbol))
+        return;
+    default_period(papi->symbol, &info.default_period, &info.unit);
+    bool preset = (papi->event_code & PAPI_PRESET_MASK) && !(papi->event_code & PAPI_NATIVE_MASK);
+    if (preset && papi->count == 0)
+        info.why_not = "this machine has no counter for it (a virtual machine without PMU?)";
+    if (!info.why_not) {
+        int status = try_overflow_handler((int)papi->event_code, info.default_period);
+        if (status != PAPI_OK)
+            info.why_not = PAPI_strerror(status);
+    }
+    list_one(l, &info);
+}
+#endif
+
+int hpcprof_list_events(bool all, const char *pattern, void (*each)(void *ctx, const struct hpcprof_event_info *),
+                        void *ctx, struct err *err)
+{
+    struct lister l = {all, pattern, each, ctx};
+    list_known(&l);
+#ifdef HAVE_PAPI
+    if (start_papi(err) < 0)
+        return -1;
+    for_each_papi_name(all, list_papi, &l);
+#else
+    (void)err;
+#endif
+    return 0;
+}

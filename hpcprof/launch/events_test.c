@@ -1,0 +1,161 @@
+/* Events as people write them: what is sampled, how often, and what is said against it. */
+#include "config.h"
+
+#include "hpcprof/launch/events.h"
+#include "tests/tap.h"
+
+#include <stdlib.h>
+
+/* PAPI keeps what it knows of its events (LeakSanitizer asks for this function, where others may see it). */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libpapi.so\n";
+}
+
+static const char *const kinds[] = {
+    [RECORD_PERF] = "ring", [RECORD_PAPI] = "papi", [RECORD_CPUTIME] = "cpu timer", [RECORD_REALTIME] = "timer"};
+
+#define ABOVE  "task-clock@"
+#define NUMBER " must be a whole number above 0, not '"
+#define WANTED "' is not an event; EVENT, EVENT@PERIOD or EVENT@fFREQUENCY is wanted"
+
+/* "name kind type.config every PERIOD unit", " fN" and " estimated" where they are; or the error. Warnings behind it. */
+static const struct {
+    const char *text;
+    bool multiplex;
+    const char *want;
+} cases[] = {
+    {"perf::TASK-CLOCK", false, "perf::TASK-CLOCK ring 1.1 every 4000000 ns"},
+    {"task-clock", false, "perf::TASK-CLOCK ring 1.1 every 4000000 ns"},
+    {"TASK-CLOCK", false, "perf::TASK-CLOCK ring 1.1 every 4000000 ns"},
+    {"faults", false, "perf::PAGE-FAULTS ring 1.2 every 10 faults"},
+    {"perf::CS", false, "perf::CONTEXT-SWITCHES ring 1.3 every 1 switches"},
+    {"cycles", false, "PAPI_TOT_CYC ring 0.0 every 12000017 cycles"},
+    {"instructions@9000001", false, "PAPI_TOT_INS ring 0.1 every 9000001 instructions"},
+    {"CPUTIME", true, "CPUTIME cpu timer 0.0 every 4000 us"},
+    {"REALTIME@200", true, "REALTIME timer 0.0 every 200 us"},
+    {"cycles", true, "PAPI_TOT_CYC ring 0.0 every 12000017 cycles estimated"},
+    /* a clock's frequency is a period */
+    {"task-clock@f1000", false, "perf::TASK-CLOCK ring 1.1 every 1000000 ns"},
+    {"REALTIME@f250", false, "REALTIME timer 0.0 every 4000 us"},
+    {"cycles@f1000", false, "PAPI_TOT_CYC ring 0.0 every 12000017 cycles f1000"},
+    {"cycles@f15000", false, "PAPI_TOT_CYC ring 0.0 every 12000017 cycles f15000"},
+    /* what would cost too much is raised; what just does not, is not */
+    {"task-clock@65000", false, "perf::TASK-CLOCK ring 1.1 every 65000 ns"},
+    {"task-clock@64999", false,
+     "perf::TASK-CLOCK ring 1.1 every 65000 ns | perf::TASK-CLOCK@64999 would take over a fifth of the time; the "
+     "period "
+     "is raised to 65000 ns"},
+    {"CPUTIME@199", false,
+     "CPUTIME cpu timer 0.0 every 200 us | CPUTIME@199 would take over a fifth of the time; the period is raised to "
+     "200 "
+     "us"},
+    {"CPUTIME@f2000000", false,
+     "CPUTIME cpu timer 0.0 every 200 us | CPUTIME@1 would take over a fifth of the time; the period is raised to 200 "
+     "us"},
+    {"faults@1", false, "perf::PAGE-FAULTS ring 1.2 every 1 faults"},
+    {"cycles@f15001", false,
+     "PAPI_TOT_CYC ring 0.0 every 12000017 cycles f15000 | PAPI_TOT_CYC@f15001 would take over a fifth of the time; "
+     "15000 samples a second are taken"},
+    {"cycles@9223372036854775807", false, "PAPI_TOT_CYC ring 0.0 every 9223372036854775807 cycles"},
+    /* no numbers */
+    {ABOVE "0", false, ABOVE "0: the period must be above 0"},
+    {ABOVE "f0", false, ABOVE "f0: the frequency must be above 0"},
+    {ABOVE, false, ABOVE ": the period" NUMBER "'"},
+    {ABOVE "f", false, ABOVE "f: the frequency" NUMBER "'"},
+    {ABOVE "1x", false, ABOVE "1x: the period" NUMBER "1x'"},
+    {ABOVE "-1", false, ABOVE "-1: the period" NUMBER "-1'"},
+    {ABOVE "+1", false, ABOVE "+1: the period" NUMBER "+1'"},
+    {ABOVE " 1", false, ABOVE " 1: the period" NUMBER " 1'"},
+    {ABOVE ":", false, ABOVE ":: the period" NUMBER ":'"},
+    {ABOVE "9223372036854775808", false, ABOVE "9223372036854775808: the period" NUMBER "9223372036854775808'"},
+    {ABOVE "99999999999999999999", false, ABOVE "99999999999999999999: the period" NUMBER "99999999999999999999'"},
+    {"", false, "'" WANTED},
+    {"@5", false, "'@5" WANTED},
+};
+
+static char *parsed(const char *text, bool multiplex)
+{
+    struct record_event e;
+    struct err err = {0};
+    struct warnings *w = warnings_create();
+    struct buf b = {0};
+    if (events_parse(text, false, multiplex, &e, w, &err) < 0)
+        buf_str(&b, err.msg);
+    else {
+        buf_printf(&b, "%s %s %u.%llu every %llu %s", e.name, kinds[e.kind], e.type, (unsigned long long)e.config,
+                   (unsigned long long)e.period, e.unit);
+        if (e.frequency)
+            buf_printf(&b, " f%llu", (unsigned long long)e.frequency);
+        if (!(e.flags & HPCPROF_FREQUENCY) != !e.frequency)
+            buf_str(&b, " (and its flag is not so)");
+        if (e.flags & HPCPROF_ESTIMATED)
+            buf_str(&b, " estimated");
+    }
+    for (size_t i = 0; i < warnings_count(w); i++)
+        buf_printf(&b, " | %s", warnings_get(w, i));
+    warnings_free(w);
+    return b.bytes;
+}
+
+static void test_parse(void)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char *got = parsed(cases[i].text, cases[i].multiplex);
+        CHECK_STR(got, cases[i].want);
+        mem_free(got);
+    }
+    char long_name[200];
+    memset(long_name, 'x', sizeof long_name);
+    strcpy(long_name + sizeof((struct record_event *)0)->name, "@5");
+    char *got = parsed(long_name, false); /* one more than there is room for */
+    CHECK(strstr(got, "is not an event") != NULL);
+    mem_free(got);
+}
+
+static void note_event(void *ctx, const struct hpcprof_event_info *info)
+{
+    buf_printf(ctx, "%s %llu %s%s\n", info->name, (unsigned long long)info->default_period, info->unit,
+               info->why_not ? " not" : "");
+}
+
+/* Timers are there everywhere; a pattern without a wildcard is looked for anywhere, in any case. */
+static void test_list(void)
+{
+    static const struct {
+        const char *pattern, *want;
+    } lists[] = {{"putim", "CPUTIME 4000 us\n"},
+                 {"CPUTIM?", "CPUTIME 4000 us\n"},
+                 {"realtime", "REALTIME 4000 us\n"},
+                 {"putim*", ""},
+                 {"[R]*altime", "REALTIME 4000 us\n"}};
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        struct buf b = {0};
+        struct err err = {0};
+        if (hpcprof_list_events(i % 2, lists[i].pattern, note_event, &b, &err) < 0)
+            SKIP(lists[i].pattern, err.msg);
+        else
+            CHECK_STR(b.bytes ? b.bytes : "", lists[i].want);
+        buf_release(&b);
+    }
+    /* all of them, those too that this machine cannot count; ours first */
+    struct buf b = {0};
+    struct err err = {0};
+    if (hpcprof_list_events(true, NULL, note_event, &b, &err) == 0)
+        CHECK(str_starts(b.bytes, "perf::TASK-CLOCK 4000000 ns") && strstr(b.bytes, "\nperf::CPU-CLOCK 4000000 ns") &&
+              strstr(b.bytes, "\nPAPI_TOT_INS 12000017 instructions") && strstr(b.bytes, "\nCPUTIME 4000 us\n"));
+    buf_release(&b);
+    /* and those that can be counted are given without a reason */
+    struct buf fine = {0};
+    if (hpcprof_list_events(false, NULL, note_event, &fine, &err) == 0)
+        CHECK(!strstr(fine.bytes, " not\n"));
+    buf_release(&fine);
+}
+
+int main(void)
+{
+    test_parse();
+    test_list();
+    return tap_done();
+}

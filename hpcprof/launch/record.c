@@ -1,0 +1,740 @@
+/*
+ * The launcher: finds out all that can go wrong before anything is started, then runs the program with the recorder
+ * preloaded and its orders in one environment variable (recorder/protocol.h).
+ */
+#include "config.h"
+
+#include "hpcprof/launch/exit_status.h"
+#include "hpcprof/launch/events.h"
+#include "hpcprof/hpcprof.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- the program: can the recorder live in it? ------------------------------------------------------------- */
+
+static char *find_program(const char *name, struct err *err)
+{
+    char *file = path_search(getenv("PATH"), name);
+    struct stat st;
+    if (!file)
+        err_set(err, ERR_SYSTEM, "%s: there is no such program in the folders of PATH", name);
+    else if (stat(file, &st) < 0) {
+        err_set(err, ERR_SYSTEM, "%s: there is no such program (%s)", name, strerror(errno));
+        mem_free(file);
+        file = NULL;
+    }
+    return file;
+}
+
+/* The dynamic linker ignores preloads in programs that gain rights (ld.so(8), secure-execution mode). */
+static int check_rights(const char *path, const struct stat *st, struct err *err)
+{
+    if ((st->st_mode & S_ISUID && st->st_uid != getuid()) || (st->st_mode & S_ISGID && st->st_gid != getgid()))
+        return err_set(
+            err, ERR_UNSUPPORTED,
+            "%s: the program is set%s: the system allows no recorder in it; record it as the user it changes to", path,
+            st->st_mode & S_ISUID ? "uid" : "gid");
+    if (getxattr(path, "security.capability", NULL, 0) > 0 && geteuid() != 0)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "%s: the program has file capabilities: the system allows no recorder in it", path);
+    return 0;
+}
+
+static const char *machine_name(unsigned machine)
+{
+    switch (machine) {
+    case EM_X86_64:
+        return "x86-64";
+    case EM_386:
+        return "32-bit x86";
+    case EM_AARCH64:
+        return "AArch64";
+    case EM_ARM:
+        return "ARM";
+    case EM_RISCV:
+        return "RISC-V";
+    case EM_PPC64:
+        return "POWER";
+    default:
+        return "another machine";
+    }
+}
+
+#if defined __x86_64__
+enum { OUR_MACHINE = EM_X86_64 };
+#elif defined __aarch64__
+enum { OUR_MACHINE = EM_AARCH64 };
+#else
+#error "recording is written for x86-64 and AArch64"
+#endif
+
+/* Whether notes at [offset, +size) hold the recorder's: then the program was linked with libhpcview-record.a. */
+static bool notes_hold_recorder(const struct filemap *map, uint64_t offset, uint64_t size)
+{
+    if (offset > map->len || size > map->len - offset)
+        return false;
+    struct cursor c = cursor_make(map->bytes + offset, size);
+    while (cursor_left(&c) >= 12) {
+        uint32_t name_size = cursor_u32(&c), desc_size = cursor_u32(&c), type = cursor_u32(&c);
+        const uint8_t *name = cursor_bytes(&c, ((uint64_t)name_size + 3) & ~3ull);
+        cursor_bytes(&c, ((uint64_t)desc_size + 3) & ~3ull);
+        if (c.bad)
+            return false;
+        if (type == RECORD_NOTE_TYPE && name_size == sizeof RECORD_NOTE_OWNER &&
+            memcmp(name, RECORD_NOTE_OWNER, name_size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the dynamic section at [offset, +size) has a name for a library: of those one is a program, the dynamic loader itself. */
+static bool is_library(const struct filemap *map, uint64_t offset, uint64_t size)
+{
+    if (offset > map->len || size > map->len - offset)
+        return false;
+    Elf64_Dyn d;
+    for (uint64_t at = 0; at + sizeof d <= size; at += sizeof d) {
+        memcpy(&d, map->bytes + offset + at, sizeof d);
+        if (d.d_tag == DT_SONAME)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a program header says that the recorder can be preloaded, or is there. */
+static bool takes_recorder(const struct filemap *map, const Elf64_Phdr *p)
+{
+    return p->p_type == PT_INTERP || (p->p_type == PT_DYNAMIC && is_library(map, p->p_offset, p->p_filesz)) ||
+           (p->p_type == PT_NOTE && notes_hold_recorder(map, p->p_offset, p->p_filesz));
+}
+
+static int check_elf(const char *path, const struct filemap *map, struct err *err)
+{
+    const uint8_t *b = map->bytes;
+    Elf64_Ehdr e;
+    if (map->len < sizeof e)
+        return err_set(err, ERR_FORMAT, "%s: the ELF file is cut short", path);
+    memcpy(&e, b, sizeof e);
+    if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB || e.e_machine != OUR_MACHINE)
+        return err_set(err, ERR_UNSUPPORTED, "%s: the program is for %s%s, this hpcview records %s programs", path,
+                       machine_name(e.e_machine), e.e_ident[EI_DATA] == ELFDATA2MSB ? " (big endian)" : "",
+                       machine_name(OUR_MACHINE));
+    if (e.e_type != ET_EXEC && e.e_type != ET_DYN)
+        return err_set(err, ERR_UNSUPPORTED, "%s: this ELF file is not a program but %s", path,
+                       e.e_type == ET_REL    ? "an object file"
+                       : e.e_type == ET_CORE ? "a core dump"
+                                             : "of an unknown type");
+    if (e.e_phentsize != sizeof(Elf64_Phdr) || e.e_phoff > map->len ||
+        e.e_phnum * sizeof(Elf64_Phdr) > map->len - e.e_phoff)
+        return err_set(err, ERR_FORMAT, "%s: the program headers of this ELF file are damaged", path);
+    for (size_t i = 0; i < e.e_phnum; i++) {
+        Elf64_Phdr p;
+        memcpy(&p, b + e.e_phoff + i * sizeof p, sizeof p);
+        if (takes_recorder(map, &p))
+            return 0;
+    }
+    return err_set(
+        err, ERR_UNSUPPORTED,
+        "%s: the program is statically linked, so that nothing can be preloaded; link it with libhpcview-record.a "
+        "(hpcview-record(1), STATIC PROGRAMS)",
+        path);
+}
+
+static int check_program(const char *path, int depth, struct err *err);
+
+/* "#!/path/to/interpreter argument": the recorder lives in the interpreter. */
+static int check_script(const char *path, const struct filemap *map, int depth, struct err *err)
+{
+    char line[PATH_MAX];
+    size_t n = map->len < sizeof line ? map->len : sizeof line - 1;
+    memcpy(line, map->bytes, n);
+    line[n] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    char *word = line + 2 + strspn(line + 2, " \t");
+    word[strcspn(word, " \t\r")] = '\0';
+    if (depth > 4)
+        return err_set(err, ERR_UNSUPPORTED, "%s: scripts that name scripts as their interpreters, more than four deep",
+                       path);
+    if (check_program(word, depth + 1, err) < 0)
+        return err_in(err, "%s, a script", path);
+    return 0;
+}
+
+static int check_program(const char *path, int depth, struct err *err)
+{
+    struct stat st;
+    struct filemap map;
+    if (stat(path, &st) < 0)
+        return err_set(err, ERR_SYSTEM, "%s: there is no such program (%s)", path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return err_set(err, ERR_SYSTEM, "%s: this is a directory, not a program", path);
+    if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
+        return err_set(err, ERR_SYSTEM, "%s: the file may not be executed; chmod +x makes it a program", path);
+    if (check_rights(path, &st, err) < 0)
+        return -1;
+    if (access(path, R_OK) < 0)
+        return 0; /* executable but not readable: it may work */
+    if (filemap_open(&map, path, err) < 0)
+        return -1;
+    int status;
+    if (map.len >= 4 && memcmp(map.bytes, ELFMAG, SELFMAG) == 0)
+        status = check_elf(path, &map, err);
+    else if (map.len >= 2 && memcmp(map.bytes, "#!", 2) == 0)
+        status = check_script(path, &map, depth, err);
+    else
+        status = err_set(err, ERR_UNSUPPORTED,
+                         "%s: this is neither an ELF program nor a script that begins with \"#!\"", path);
+    filemap_release(&map);
+    return status;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------------- */
+
+struct plan {
+    struct record_event events[RECORD_EVENTS_MAX * 8];
+    size_t event_count;
+    size_t group_end[RECORD_EVENTS_MAX * 8]; /* events of run i: up to here */
+    size_t group_count;
+};
+
+static bool twice(const struct plan *p, const char *name)
+{
+    for (size_t i = 0; i < p->event_count; i++)
+        if (strcmp(p->events[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int parse_events(const struct hpcprof_record_options *o, struct plan *p, struct warnings *w, struct err *err)
+{
+    const char *const fallback[] = {o->events && o->events[0] ? NULL : events_default(w), NULL};
+    const char *const *names = fallback[0] ? fallback : o->events;
+    bool papi = o->multiplex || (o->sampler && strcmp(o->sampler, "papi") == 0);
+    size_t most = o->repeat ? ARRAY_SIZE(p->events) : RECORD_EVENTS_MAX;
+    for (; *names; names++) {
+        struct record_event *e = &p->events[p->event_count];
+        if (p->event_count == most)
+            return err_set(err, ERR_USAGE, "more than %zu events at once%s", most,
+                           o->repeat ? "" : "; --repeat runs the program as often as groups are needed");
+        if (events_parse(*names, papi, o->multiplex, e, w, err) < 0 || events_check(e, err) < 0)
+            return -1;
+        if (twice(p, e->name))
+            return err_set(err, ERR_USAGE, "%s is asked for twice", e->name);
+        p->event_count++;
+    }
+    return 0;
+}
+
+static int say_which_fit(const struct plan *p, size_t first, size_t n, struct err *err)
+{
+    struct buf fit = {0};
+    for (size_t i = first; i < first + n; i++)
+        buf_printf(&fit, "%s%s", i > first ? ", " : "", p->events[i].name);
+    err_set(err, ERR_UNSUPPORTED,
+            "these events cannot be counted at the same time: %s fit together, %s does not fit with them; --repeat "
+            "runs the program once "
+            "for each group, --multiplex lets them share the counters and estimates",
+            fit.bytes, p->events[first + n].name);
+    buf_release(&fit);
+    return -1;
+}
+
+/* Cuts the events, in their order, into groups that can be counted together. */
+static int make_groups(const struct hpcprof_record_options *o, struct plan *p, struct err *err)
+{
+    size_t first = 0;
+    while (first < p->event_count) {
+        size_t n = 1;
+        while (first + n < p->event_count && n < RECORD_EVENTS_MAX && (o->counters == 0 || n < o->counters) &&
+               (o->multiplex || events_fit(p->events + first, n + 1)))
+            n++;
+        if (first + n < p->event_count && !o->repeat)
+            return say_which_fit(p, first, n, err);
+        first += n;
+        p->group_end[p->group_count++] = first;
+    }
+    return 0;
+}
+
+static void say_repetition(const struct hpcprof_record_options *o, const struct plan *p)
+{
+    if (o->repeat != HPCPROF_AS_NEEDED || p->group_count < 2 || !o->say)
+        return;
+    char *sentence =
+        mem_printf("not all of these events can be counted at the same time: the program is run %zu times, once "
+                   "for each group that can (--multiplex instead: once, with estimates)",
+                   p->group_count);
+    o->say(sentence);
+    mem_free(sentence);
+}
+
+/* ---- where the measurement goes ------------------------------------------------------------------------------------
+ */
+
+/* Set by launchers of parallel programs: then others are writing into the same directory. */
+static bool one_of_many(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",    "PMI_RANK",    "PMI_ID",
+                                        "MV2_COMM_WORLD_RANK",  "SLURM_PROCID", "PALS_RANKID", "FLUX_TASK_RANK"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
+/* Held while the program runs: of two that begin at the same time, both would find an empty directory. The ranks of a
+   parallel program share it. A file system that cannot lock directories (NFS) goes without. */
+static int lock_out_dir(const char *path, int *lock, struct err *err)
+{
+    *lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0)
+        return err_errno(err, path, "opening the output directory");
+    if (flock(*lock, (one_of_many() ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return err_set(err, ERR_USAGE,
+                       "%s: another 'hpcview record' is writing into the directory; name another one with -o", path);
+    return 0;
+}
+
+static int check_out_dir(const char *path, struct err *err)
+{
+    DIR *dir = opendir(path);
+    int status = 0;
+    if (!dir)
+        return err_errno(err, path, "opening the output directory");
+    for (struct dirent *entry; status == 0 && (entry = readdir(dir));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            str_starts(entry->d_name, ".told.")) /* another rank's pipe */
+            continue;
+        if (!str_ends(entry->d_name, HPCPROF_SUFFIX))
+            status = err_set(err, ERR_USAGE,
+                             "%s: the directory holds other things ('%s'); name an empty or a new one with -o", path,
+                             entry->d_name);
+        else if (!one_of_many())
+            status =
+                err_set(err, ERR_USAGE,
+                        "%s: the directory holds an earlier measurement; remove it, or name another one with -o", path);
+    }
+    closedir(dir);
+    if (status == 0 && access(path, W_OK) < 0)
+        status = err_errno(err, path, "the output directory cannot be written");
+    return status;
+}
+
+static size_t count_files(const char *path)
+{
+    DIR *dir = opendir(path);
+    size_t n = 0;
+    if (!dir)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(dir));)
+        n += str_ends(entry->d_name, HPCPROF_SUFFIX);
+    closedir(dir);
+    return n;
+}
+
+/* ---- the preload
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* LD_PRELOAD is cut at blanks and colons, and expands '$': a path with those gets another name, a link in a folder of
+ * our own. */
+static char *preloadable(const char *path, struct err *err)
+{
+    char *full = realpath(path, NULL);
+    if (!full) {
+        err_set(err, ERR_SYSTEM, "%s: the recorder library is not there (%s); HPCVIEW_RECORDER names it", path,
+                strerror(errno));
+        return NULL;
+    }
+    if (!strpbrk(full, " :\t$"))
+        return full;
+    struct stat st;
+    char *dir = mem_printf("/tmp/.hpcview-%u", (unsigned)getuid());
+    char *link = mem_printf("%s/%016llx.so", dir, (unsigned long long)hash_bytes(full, strlen(full), 0));
+    char *temp = mem_printf("%s.%d", link, (int)getpid());
+    mkdir(dir, 0700);
+    bool ok = lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == getuid() && !(st.st_mode & 022) &&
+              symlink(full, temp) == 0 && rename(temp, link) == 0;
+    if (!ok)
+        err_set(
+            err, ERR_SYSTEM,
+            "%s: the recorder cannot be preloaded from a path with blanks or colons, and no link could be made in %s",
+            full, dir);
+    free(full);
+    mem_free(dir);
+    mem_free(temp);
+    if (ok)
+        return link;
+    mem_free(link);
+    return NULL;
+}
+
+static void put_escaped(struct buf *b, const char *s)
+{
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c < ' ' || c == '%' || c == ';' || c == 0x7f)
+            buf_printf(b, "%%%02X", c);
+        else
+            buf_char(b, (char)c);
+    }
+}
+
+static void put_event(struct buf *b, const struct record_event *e)
+{
+    buf_str(b, "\nevent=");
+    put_escaped(b, e->name);
+    buf_char(b, ';');
+    put_escaped(b, e->description);
+    buf_char(b, ';');
+    put_escaped(b, e->unit);
+    buf_printf(b, ";%llu;%llu;%u;%u;%llu;%llu;%llu;%u", (unsigned long long)e->period, (unsigned long long)e->frequency,
+               e->kind, e->type, (unsigned long long)e->config, (unsigned long long)e->config1,
+               (unsigned long long)e->config2, e->flags);
+}
+
+static void put_orders(struct buf *b, const struct hpcprof_record_options *o, const struct plan *p, size_t group,
+                       const char *dir)
+{
+    buf_str(b, RECORD_VARIABLE "=dir=");
+    put_escaped(b, dir);
+    for (size_t i = group ? p->group_end[group - 1] : 0; i < p->group_end[group]; i++)
+        put_event(b, &p->events[i]);
+    if (o->sampler)
+        buf_printf(b, "\nsampler=%s", o->sampler);
+    const char *papi = events_papi_path();
+    if (papi) {
+        buf_str(b, "\npapi=");
+        put_escaped(b, papi);
+    }
+    if (o->multiplex)
+        buf_str(b, "\nmultiplex=1");
+    if (o->follow_children)
+        buf_str(b, "\nchildren=1");
+    if (o->call_paths)
+        buf_str(b, "\npaths=1");
+    if (o->phases)
+        buf_str(b, "\nphases=1");
+    if (o->phases && o->told) {
+        buf_printf(b, "\nwatch=%d\nwarn=%llu\ntell=", o->watch, (unsigned long long)o->warn_ms * 1000000);
+        put_escaped(b, dir);
+        buf_printf(b, "/.told.%d", (int)getpid());
+    }
+    if (o->delay > 0)
+        buf_printf(b, "\ndelay=%.0f", o->delay * 1e9);
+    if (o->region) {
+        buf_str(b, "\nregion=");
+        put_escaped(b, o->region);
+        buf_printf(b, "\nregion_time=%u", o->region_time);
+    }
+    if (o->duration > 0)
+        buf_printf(b, "\nduration=%.0f", o->duration * 1e9);
+    if (p->group_count > 1)
+        buf_printf(b, "\nrun=%zu", group + 1);
+    if (o->only_processes) {
+        buf_str(b, "\nonly=");
+        put_escaped(b, o->only_processes);
+    }
+    for (size_t i = 0; o->environment && o->environment[i]; i++) {
+        buf_str(b, i ? "," : "\nenv=");
+        put_escaped(b, o->environment[i]);
+    }
+}
+
+/* Where an outer `hpcview record` put its own: the inner one takes over. */
+static bool is_a_recorder(const char *path, size_t n)
+{
+    static const char *const names[] = {"libhpcview-record.so", "libhpcview-record-phases.so"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (n >= strlen(names[i]) && memcmp(path + n - strlen(names[i]), names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static void put_preload(struct buf *b, const char *preload)
+{
+    const char *given = getenv("LD_PRELOAD"), *old = given ? given : "";
+    size_t front = record_preload_front(old);
+    buf_str(b, "LD_PRELOAD=");
+    buf_add(b, old, front);
+    buf_printf(b, "%s%s", front ? ":" : "", preload);
+    for (old += front; *old;) {
+        size_t n = strcspn(old, ": ");
+        if (n && !is_a_recorder(old, n) && !(strlen(preload) == n && memcmp(old, preload, n) == 0)) {
+            buf_char(b, ':');
+            buf_add(b, old, n);
+        }
+        old += n + (old[n] != '\0');
+    }
+}
+
+/* ---- running
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* AddressSanitizer's shared runtime insists on being the first library; being the second after ours is as good, in whichever
+   program of those to come it is. */
+static char *sanitizer_options(void)
+{
+    const char *old = getenv("ASAN_OPTIONS");
+    return mem_printf("%s%sverify_asan_link_order=0", old ? old : "", old && *old ? ":" : "");
+}
+
+static volatile sig_atomic_t running_child;
+
+static void pass_on(int sig)
+{
+    if (running_child > 0)
+        kill(running_child, sig);
+}
+
+/* Keys typed at the terminal reach the program by themselves; what is sent to us alone is passed on. */
+struct signals {
+    struct sigaction old[4];
+};
+static const int handled_signals[4] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+static void set_signals(struct signals *s)
+{
+    for (size_t i = 0; i < 4; i++) {
+        struct sigaction act = {.sa_flags = SA_RESTART};
+        act.sa_handler = i < 2 ? SIG_IGN : pass_on;
+        sigaction(handled_signals[i], NULL, &s->old[i]);
+        if (s->old[i].sa_handler != SIG_IGN)
+            sigaction(handled_signals[i], &act, NULL);
+    }
+}
+
+static void restore_signals(const struct signals *s)
+{
+    for (size_t i = 0; i < 4; i++)
+        sigaction(handled_signals[i], &s->old[i], NULL);
+}
+
+/* After fork: takes no memory, so that words about its lack come from the launcher alone. */
+static _Noreturn void become(const char *path, char *const *argv, const char *orders, const char *preload,
+                             const char *asan_options, int report)
+{
+    setenv("ASAN_OPTIONS", asan_options, 1);
+    putenv((char *)(uintptr_t)orders);
+    putenv((char *)(uintptr_t)preload);
+    execv(path, argv);
+    int error = errno;
+    if (write(report, &error, sizeof error) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+/* The recorder is silent in the program; that its counts find no place any more is ours to say, when it happens. */
+struct disk {
+    const char *dir;
+    void (*say)(const char *sentence);
+    bool full;
+    /* What the program tells of its barriers meanwhile. */
+    void (*told)(void *ctx, char *line);
+    void *told_ctx;
+    int pipe; /* -1: none */
+    char line[8192];
+    size_t length;
+};
+
+static void watch_disk(struct disk *d)
+{
+    struct statvfs fs;
+    if (d->full || statvfs(d->dir, &fs) < 0 || fs.f_blocks == 0 || fs.f_bavail > 0)
+        return;
+    d->full = true;
+    char *sentence = mem_printf("%s: the disk is full; what is counted is kept in memory until there is room, and lost "
+                                "where there is none at the end",
+                                d->dir);
+    if (d->say)
+        d->say(sentence);
+    mem_free(sentence);
+}
+
+/* Looks at the disk every second meanwhile. A system without descriptors of processes (before Linux 5.3): at the end.
+ */
+/* Whole lines are handed on; a line that fits nowhere is none of ours. */
+static void read_pipe(struct disk *d)
+{
+    ssize_t n;
+    while (d->pipe >= 0 && (n = read(d->pipe, d->line + d->length, sizeof d->line - 1 - d->length)) > 0) {
+        char *from = d->line, *end;
+        d->length += (size_t)n;
+        d->line[d->length] = '\0';
+        for (; (end = strchr(from, '\n')); from = end + 1) {
+            *end = '\0';
+            d->told(d->told_ctx, from);
+        }
+        d->length = from == d->line && d->length == sizeof d->line - 1 ? 0 : d->length - (size_t)(from - d->line);
+        memmove(d->line, from, d->length);
+    }
+}
+
+static void watch(pid_t pid, struct disk *d)
+{
+    struct pollfd fds[] = {{.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN},
+                           {.fd = d->pipe, .events = POLLIN}};
+    struct pollfd process = fds[0];
+    while (process.fd >= 0) {
+        int n = poll(fds, 2, 1000);
+        read_pipe(d);
+        if (fds[0].revents || (n < 0 && errno != EINTR))
+            break;
+        if (n == 0)
+            watch_disk(d);
+    }
+    if (process.fd >= 0)
+        close(process.fd);
+}
+
+static int wait_for(pid_t pid, int *status, struct disk *d, struct err *err)
+{
+    watch(pid, d);
+    while (waitpid(pid, status, 0) < 0)
+        if (errno != EINTR)
+            return err_errno(err, "the program", "waiting for it");
+    watch_disk(d);
+    read_pipe(d);
+    return 0;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct launched {
+    pid_t pid;
+    uint64_t at; /* UNIX time, ns */
+};
+
+static int run_once(const char *path, char *const *argv, const char *orders, const char *preload, struct disk *disk,
+                    struct launched *who, int *status, struct warnings *w, struct err *err)
+{
+    int report[2], error;
+    uint64_t launched = now_ns();
+    struct err end_err = {0};
+    struct signals signals;
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return err_errno(err, "pipe", "starting the program");
+    char *asan_options = sanitizer_options();
+    running_child = 0;
+    set_signals(&signals);
+    pid_t pid = fork();
+    if (pid == 0) {
+        restore_signals(&signals);
+        become(path, argv, orders, preload, asan_options, report[1]);
+    }
+    running_child = pid;
+    *who = (struct launched){pid, launched};
+    mem_free(asan_options);
+    close(report[1]);
+    ssize_t n = pid < 0 ? 0 : read(report[0], &error, sizeof error);
+    close(report[0]);
+    int result = pid < 0 ? err_errno(err, path, "starting the program") : wait_for(pid, status, disk, err);
+    running_child = 0;
+    restore_signals(&signals);
+    if (result == 0 && n == (ssize_t)sizeof error)
+        return err_set(err, ERR_SYSTEM, "%s: the program cannot be started: %s", path, strerror(error));
+    if (result == 0 && ended_add(disk->dir, pid, launched, *status, &end_err) < 0)
+        warnings_add(w, "%s", end_err.msg);
+    return result;
+}
+
+static void tell_ended(const struct hpcprof_record_options *o, const char *dir, const struct launched *who)
+{
+    bool shared = one_of_many();
+    char *file = o->ended ? ended_file(dir, who->pid, who->at, !shared) : NULL;
+    if (file)
+        o->ended(shared ? file : dir, file);
+    mem_free(file);
+}
+
+static int check_options(const struct hpcprof_record_options *o, struct err *err)
+{
+    if (o->sampler && strcmp(o->sampler, "papi") != 0 && strcmp(o->sampler, "ring") != 0)
+        return err_set(err, ERR_USAGE, "there is no sampler '%s'; 'papi' and 'ring' are there", o->sampler);
+    if (o->multiplex && o->sampler && strcmp(o->sampler, "ring") == 0)
+        return err_set(err, ERR_USAGE, "--multiplex is PAPI's: it goes with --sampler papi only");
+    if (o->multiplex && o->repeat == HPCPROF_REPEAT)
+        return err_set(err, ERR_USAGE, "--multiplex and --repeat are two ways to do one thing; choose one");
+    return 0;
+}
+
+int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, int *status, struct warnings *w,
+                   struct err *err)
+{
+    struct plan plan = {0};
+    struct buf orders = {0}, preload = {0};
+    char *path = NULL, *dir = NULL, *library = NULL;
+    int result = -1, lock = -1;
+    if (check_options(o, err) < 0 || !(path = find_program(argv[0], err)) || check_program(path, 0, err) < 0 ||
+        parse_events(o, &plan, w, err) < 0 || make_groups(o, &plan, err) < 0 ||
+        !(library = preloadable(o->preload, err)))
+        goto out;
+    say_repetition(o, &plan);
+    if (getenv(RECORD_VARIABLE))
+        warnings_add(w, "hpcview record inside hpcview record: what the inner one starts is recorded in %s alone",
+                     o->out_dir);
+    if (dir_make(o->out_dir, err) < 0 || lock_out_dir(o->out_dir, &lock, err) < 0 || check_out_dir(o->out_dir, err) < 0)
+        goto out;
+    dir = realpath(o->out_dir, NULL);
+    if (!dir) {
+        err_errno(err, o->out_dir, "finding the output directory");
+        goto out;
+    }
+    size_t files = count_files(dir);
+    struct disk disk = {.dir = dir, .say = o->say, .told = o->told, .told_ctx = o->told_ctx, .pipe = -1};
+    char *pipe_path = mem_printf("%s/.told.%d", dir, (int)getpid());
+    if (o->phases && o->told && mkfifo(pipe_path, 0600) == 0) /* open for writing too: it has no end */
+        disk.pipe = open(pipe_path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    put_preload(&preload, library);
+    struct launched who = {0};
+    for (size_t group = 0; group < plan.group_count; group++) {
+        orders.len = 0;
+        put_orders(&orders, o, &plan, group, dir);
+        result = run_once(path, argv, orders.bytes, preload.bytes, &disk, &who, status, w, err);
+        if (result < 0)
+            break;
+    }
+    if (o->phases && o->told)
+        unlink(pipe_path);
+    mem_free(pipe_path);
+    if (disk.pipe >= 0)
+        close(disk.pipe);
+    if (result == 0)
+        tell_ended(o, dir, &who);
+    if (result == 0 && count_files(dir) == files)
+        warnings_add(w, "%s: nothing was recorded: %s", o->out_dir,
+                     disk.full           ? "the disk is full"
+                     : o->only_processes ? "no program of that name ran"
+                                         : "the program did not let the recorder in, or ended before it could write");
+out:
+    buf_release(&orders);
+    buf_release(&preload);
+    mem_free(path);
+    free(dir);
+    free(library);
+    if (lock >= 0)
+        close(lock);
+    return result;
+}

@@ -1,0 +1,1 @@
+htmlgen_libhtmlgen_a_SOURCES += %D%/format.h %D%/block.c %D%/columns.c %D%/head.c

@@ -1,0 +1,129 @@
+/*
+ * config - what a user asks for: the configuration file, and what the command line adds or overrides.
+ *
+ * Knows:    the elements of both formats of the file, paths in them, metrics by name.
+ * Does not: measurements, experiments.
+ *
+ * Memory:   a configuration owns its strings (arena); what is lent to it must outlive it.
+ * Errors:   with file and line; several of one file are gathered (struct err_gathered).
+ * Threads:  none; a finished one is read-only.
+ */
+#ifndef METRICS_CONFIG_H
+#define METRICS_CONFIG_H
+
+#include "metrics/formula/formula.h"
+#include "quality/quality.h"
+
+struct config_run {
+    const char *name;
+    const char *path;  /* measurement file or directory */
+    const char *where; /* "file:line" for messages */
+    const char *command, *folder, *environment, *events, *threads, *host,
+        *repetitions; /* how it is measured; "" or NULL: not said */
+    bool no_call_paths;
+};
+
+struct config_path {
+    const char *dir;
+    const char *view; /* folder name to show for it, or "" */
+    bool subfolders;
+};
+
+struct config_role {
+    const char *module, *role;
+};
+
+struct config_replace {
+    const char *in, *out;
+};
+
+enum scaling { SCALING_NONE, SCALING_STRONG, SCALING_WEAK };
+
+struct config {
+    struct arena *arena;
+    const char *title;
+    struct VEC(struct config_run) runs;
+    struct VEC(const char *) structures;
+    struct VEC(const char *) debug_dirs;
+    struct VEC(struct config_path) sources;
+    struct VEC(struct config_replace) replaces;
+    struct VEC(struct config_role) roles;
+    struct VEC(struct config_metric) metrics;
+    struct expr_functions functions;
+    const struct blocks *known_blocks; /* NULL: none */
+    bool all_blocks, from_file;
+    unsigned threads;
+    const struct experiment_reader *reader; /* NULL: runs are measurements */
+    const struct ranks *ranks;              /* NULL: there is one. Lent */
+    const char *machines, *machine;   /* folder of cores for loops' quality, NULL: none is wanted; the one asked for */
+    const struct quality_tools *llvm; /* NULL: it is not asked about loops */
+    bool instructions;                /* of sampled procedures are wanted */
+    bool per_thread, thread_values, fold_recursion;
+    bool compare;
+    enum scaling scaling;
+    bool statistics[3];                   /* by enum statistic_over: all of every shown event */
+    struct err_gathered errors;           /* of its file: told when those are known that only measurements show */
+    struct VEC(const char *) failed;      /* names of metrics that have one */
+    bool lacks_runs;                      /* because of an error */
+    const char *const *wanted_statistics; /* NULL: none */
+};
+
+/* The configuration in bytes; `name` is its path, for messages and as the place relative paths start from. */
+int config_read_bytes(const void *bytes, size_t len, const char *name, struct config **, struct warnings *,
+                      struct err *);
+/* Adds an error for each measurement and structure file that is not there; `planned`: also for those that a command would
+   make. -1: no more than one error can be told. */
+int config_gather_missing(const struct config *, bool planned, struct err_gathered *, struct err *);
+/* Files and folders of a module or source after the configuration's REPLACEs; caller frees. */
+char *config_replaced(const struct config *, const char *path);
+/* Adds a run; a name already taken is an error. name "" is made from the path. */
+int config_add_run(struct config *, const char *name, const char *path, const char *where, struct err *);
+void config_add_source_view(struct config *, const char *dir, const char *view);
+/* Adds a metric, parsing its formula; strings are copied. Errors: a name given twice, a formula that is none. */
+int config_add_full_metric(struct config *, const struct config_metric *, struct err *);
+
+/* What one format of configuration is: elements, where they stand, what they take. */
+struct config_reader;
+struct config_element {
+    const char *name, *parent; /* parent NULL: the root */
+    const char *attributes;    /* names, a blank between; required ones end in '!' */
+    bool text;                 /* may hold text */
+    int (*begin)(struct config_reader *, const struct xml_event *, struct err *);
+    int (*end)(struct config_reader *, const struct xml_event *, struct err *);
+};
+extern const struct config_element config_elements[];          /* ours; the last row has a NULL name */
+extern const struct config_element config_elements_hpcview3[]; /* the original HPCVIEW's */
+
+struct mathml;
+struct config_reader {
+    struct config *config;
+    const char *name, *folder; /* of the file */
+    const struct config_element *elements;
+    struct VEC(const struct config_element *) open;
+    struct mathml *math; /* of the formula that is being read, or NULL */
+    bool in_math;
+    struct config_metric metric; /* the one being read */
+    bool has_body;               /* it has a FILE, COMPUTE or formula already */
+    struct warnings *warnings;
+    uint64_t line;
+    struct err_gathered errors;
+    const char *part;   /* the name of the metric that is being read, as far as it has one */
+    bool part_has_runs; /* what is being read may be a run, or name one */
+    size_t depth,
+        failed; /* of open elements; failed: what is this deep or deeper is passed over, until it ends. 0: no */
+};
+const char *config_where(struct config_reader *, uint64_t line);
+/* <replace> and <REPLACE>: the same attributes in both formats. */
+int config_begin_replace(struct config_reader *, const struct xml_event *, struct err *);
+const char *config_path(struct config_reader *, const char *path); /* relative to the configuration file */
+int config_flag(struct config_reader *, const struct xml_event *, const char *attribute, uint8_t *choice, struct err *);
+/* The attribute or "". */
+const char *config_attribute(struct config_reader *, const struct xml_event *, const char *name);
+/* Begins r->metric; display_name and sort: what these attributes are called in this form of the file. */
+int config_begin_metric(struct config_reader *, const struct xml_event *, const char *display_name, const char *sort,
+                        struct err *);
+int config_finish_hpcview3(struct config_reader *, struct err *);
+/* Takes the formula in infix for the metric being read. */
+int config_take_formula(struct config_reader *, const char *formula, uint64_t line, struct err *);
+
+#endif

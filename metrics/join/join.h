@@ -1,0 +1,110 @@
+/*
+ * join - measurements, structure and sources become an experiment.
+ *
+ * Knows:    every step and their order; which places of several runs are one; names and texts of sources.
+ * Does not: formats of files; print.
+ *
+ * Memory:   the experiment owns the result; the correlation ends with the join.
+ * Errors:   what cannot be done; what the result lacks is a warning with its share of the cost.
+ * Threads:  none.
+ */
+#ifndef METRICS_JOIN_H
+#define METRICS_JOIN_H
+
+#include "metrics/code/code.h"
+
+/* ---- correlate.c --------------------------------------------------------------------------------------------- */
+
+/*
+ * What tells a place from its siblings. It is made of what the source says, not of scopes or addresses, so that the
+ * same place in another build of the module is the same one; where that is not enough, the ordinal among the equal ones
+ * is.
+ */
+struct identity {
+    uint32_t parent, kind, name, file, line, call_file, call_line, on_line, instance, ordinal;
+};
+struct identity identity_of(const struct place *, uint32_t ordinal);
+
+/* Asks the source for every module's structure and puts every site into its place. */
+void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
+                     const struct progress *);
+
+/* ---- align_runs.c, line_diff.c ------------------------------------------------------------------------------- */
+
+/* Places of several runs that are one thing in the source become one: files of one tree in different folders, lines
+   that have moved, loops that compilers begin elsewhere. After sources_find, whose texts it compares. */
+void match_runs(struct correlation *, struct warnings *);
+/* Warns where two runs that are compared ran programs that are not one module. */
+void match_warn_programs(const struct correlation *, struct warnings *);
+/* By line of a, the first one first: the line of b, from 1, that it has become; 0: it is gone. mem_free. */
+uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
+
+/* ---- environment.c ------------------------------------------------------------------------------------------- */
+
+/* The facts of a run: of its measurements' notes, and of its modules. */
+void facts_take(struct experiment *, const struct correlation *, const struct input *, size_t input_count,
+                uint32_t run);
+
+/* ---- finished_run.c -------------------------------------------------------------------------- */
+
+/* What a finished experiment says of its run, as a measurement, and of its modules, whose trees are added, and of its
+   threads (vec_release). `path` is for messages; `input`: no other has that number. */
+int finished_run(const struct experiment *, const char *path, uint32_t input, struct structures *, struct hpcprof **,
+                 struct thread_value_list *, struct err *);
+
+/* ---- statistics.c -------------------------------------------------------------------------------------------- */
+
+/* Fills the columns that are statistics, reading the inputs again. */
+int statistics_compute(struct experiment *, struct correlation *, const struct config *, const struct columns *,
+                       const struct input *, size_t input_count, const place_ix *new_of, struct err *);
+
+/* ---- sources.c ----------------------------------------------------------------------------------------------- */
+
+void sources_name_modules(struct correlation *);
+void sources_name_files(struct correlation *, const struct config *);
+/* The folders that are common to each module's own sources, where they are here. */
+void sources_keep_folders(const struct correlation *, struct experiment *);
+/* How many whole components the ends of two paths share. */
+unsigned path_shared_end(const char *a, const char *b);
+/* Fills `found` of every file, looking on this machine. */
+void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
+
+/* Opens one run's measurement, whosever it is (read.c). */
+int measurement_read(const struct config *, const struct config_run *, const struct progress *, struct hpcprof **,
+                     struct warnings *, struct err *);
+
+/* ---- order.c ------------------------------------------------------------------------------------------------- */
+
+/* FILE places get the names of their files, now that those are known. */
+void name_files_as_shown(struct correlation *);
+/* Fills the experiment's files and places; by old place, the new one (mem_free). */
+place_ix *order_places_and_files(struct correlation *, struct experiment *);
+
+/* ---- calls.c ------------------------------------------------------------------------------------------------- */
+
+/* Adds the tree of calls, where paths were measured, with what was measured. */
+int calls_build(struct experiment *, struct correlation *, const place_ix *new_of, struct warnings *, struct err *);
+void calls_fold(struct experiment *, struct correlation *); /* experiment_fold_recursion, before statistics */
+
+/* ---- attribution_report.c ------------------------------------------------------------------------------------ */
+
+/* Shares of what could be shown less exactly than by line. */
+void warn_shares(const struct experiment *, const struct correlation *, const struct columns *, struct warnings *);
+/* The table "placement": what of each event is shown by line, by function, by module and not at all, and why. */
+int lost_table(struct experiment *, const struct correlation *, const struct columns *, const struct input *,
+               size_t input_count, struct err *);
+/* What the recorder lost, and what it could not note. */
+void warn_recording(const struct input *, size_t input_count, struct warnings *);
+
+/* ---- experiment.c -------------------------------------------------------------------------------------------- */
+
+/* The measured columns of a tree from their cells. node_of: whose a cell is; NODE_NONE: nobody's. */
+typedef uint32_t node_of_cell(const void *ctx, const struct cell *);
+int sum_measured(struct experiment *, size_t tree, const struct correlation *, node_of_cell *node_of, const void *ctx,
+                 struct err *);
+/* The part of experiment_build that needs no files: tests call it with hand-made measurements and structure. The inputs
+ * stay the caller's. */
+int experiment_from(const struct config *, const struct input *, size_t input_count, const struct structure_source *,
+                    const struct progress *, struct experiment **, struct warnings *, struct err *);
+
+#endif

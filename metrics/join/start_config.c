@@ -1,0 +1,186 @@
+/* The configuration `hpcview init` writes: all there is, with a word on each, what is not needed in comments. */
+#include "metrics/join/join.h"
+
+#include <stdlib.h>
+
+/* Text for an attribute; what XML cannot hold becomes U+FFFD, and "--" may not stand in a comment. */
+static void add_escaped(struct buf *out, const char *s)
+{
+    for (size_t n = strlen(s); n;) {
+        size_t len = utf8_length(s, n);
+        static const char *const escapes[] = {['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;"};
+        unsigned char c = (unsigned char)*s;
+        if (len == 1 && c < ARRAY_SIZE(escapes) && escapes[c])
+            buf_str(out, escapes[c]);
+        else if (len == 1 && c == '-' && s[1] == '-')
+            buf_str(out, "&#45;");
+        else if (len == 0 || c < 0x20)
+            buf_str(out, "\xef\xbf\xbd");
+        else
+            buf_add(out, s, len);
+        s += len ? len : 1;
+        n -= len ? len : 1;
+    }
+}
+
+static void add_attribute(struct buf *out, const char *name, const char *value)
+{
+    buf_printf(out, " %s=\"", name);
+    add_escaped(out, value);
+    buf_str(out, "\"");
+}
+
+/* Is metric i the first one of its event? */
+static bool first_of_event(const struct experiment *e, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (e->metrics[k].event == e->metrics[i].event && !e->metrics[k].formula)
+            return false;
+    return !e->metrics[i].formula;
+}
+
+static void add_measured(struct buf *out, const struct experiment *e)
+{
+    for (size_t i = 0; i < e->metric_count; i++) {
+        if (!first_of_event(e, i))
+            continue;
+        buf_str(out, "  <measured");
+        add_attribute(out, "event", strtab_get(e->strings, e->metrics[i].event));
+        if (e->metrics[i].unit)
+            add_attribute(out, "unit", strtab_get(e->strings, e->metrics[i].unit));
+        buf_str(out, "/>\n");
+    }
+}
+
+/* In a comment all may stand but "--", and what XML cannot hold. */
+static void add_comment(struct buf *out, const char *s)
+{
+    for (size_t n; *s; s += n ? n : 1) {
+        n = utf8_length(s, strlen(s));
+        if (n == 0 || (unsigned char)*s < 0x20)
+            buf_str(out, "\xef\xbf\xbd");
+        else
+            buf_add(out, s, n);
+        if (*s == '-' && s[1] == '-')
+            buf_char(out, ' ');
+    }
+}
+
+static void explain_metric(void *ctx, const struct config_metric *m)
+{
+    struct buf *out = ctx;
+    buf_str(out, "  <!-- ");
+    add_comment(out, m->name);
+    buf_str(out, " = ");
+    add_comment(out, m->formula);
+    buf_str(out, ": ");
+    add_comment(out, m->description);
+    buf_str(out, " -->\n");
+}
+
+/* The metric blocks that the events which are there allow, and what is in them. */
+static void add_blocks(struct buf *out, const struct config *c, const struct experiment *e)
+{
+    struct VEC(const char *) events = {0};
+    bool any = false;
+    for (size_t i = 0; i < e->metric_count; i++)
+        if (first_of_event(e, i))
+            *vec_push(&events) = strtab_get(e->strings, e->metrics[i].event);
+    *vec_push(&events) = NULL;
+    for (size_t i = 0; c->known_blocks && i < blocks_count(c->known_blocks); i++) {
+        size_t before = out->len;
+        blocks_metrics(c->known_blocks, blocks_name(c->known_blocks, i), events.items, explain_metric, out);
+        if (out->len == before)
+            continue;
+        buf_str(out, "  <metrics");
+        add_attribute(out, "block", blocks_name(c->known_blocks, i));
+        buf_str(out, "/>\n");
+        any = true;
+    }
+    if (!any)
+        buf_str(out, "  <!-- <metrics block=\"cpi\"/> -->\n");
+    vec_release(&events);
+}
+
+/* Where the debug information says that a program's own sources lie, where that is here. */
+static void add_source_folders(struct buf *out, const struct experiment *e)
+{
+    for (size_t i = 0; i < e->source_folder_count; i++) {
+        buf_str(out, "  <sources");
+        add_attribute(out, "path", strtab_get(e->strings, e->source_folders[i]));
+        buf_str(out, "/>\n");
+    }
+    if (e->source_folder_count == 0)
+        buf_str(out, "  <!-- <sources path=\"src/*\"/> -->\n");
+}
+
+/* The path as seen from the configuration's folder; absolute where that is not the current one. */
+static char *seen_from(const char *config_path, const char *path)
+{
+    if (!strchr(config_path, '/') || path[0] == '/')
+        return mem_strdup(path);
+    char *real = realpath(path, NULL);
+    char *copy = mem_strdup(real ? real : path);
+    free(real);
+    return copy;
+}
+
+static void add_runs(struct buf *out, const struct config *c, const char *path)
+{
+    for (size_t i = 0; i < c->runs.count; i++) {
+        char *measurements = seen_from(path, c->runs.items[i].path);
+        buf_str(out, "  <run");
+        add_attribute(out, "name", c->runs.items[i].name);
+        add_attribute(out, "measurements", measurements);
+        buf_str(out, "/>\n");
+        mem_free(measurements);
+    }
+}
+
+static void write_all(const struct config *c, const char *path, const struct experiment *e, struct buf *out)
+{
+    buf_str(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<!-- What `hpcview build` and `hpcview print` show. Paths are relative to this file.\n"
+            "     Everything is explained in doc/formats/configuration.md; hpcview-build(1) has the short form. -->\n"
+            "<hpcview version=\"1\">\n  <title>");
+    add_escaped(out, strtab_get(e->strings, e->title));
+    buf_str(out, "</title>\n\n  <!-- Where sources are looked for, after this folder; with /* in its subfolders too.\n"
+                 "       Names of files below are shown relative to it. -->\n");
+    add_source_folders(out, e);
+    buf_str(out,
+            "\n  <!-- Where binaries and sources lay when they were built or measured, and where they are now. -->\n"
+            "  <!-- <replace in=\"/home/me/build\" out=\".\"/> -->\n\n"
+            "  <!-- What was measured: each run has its own columns. -->\n");
+    add_runs(out, c, path);
+    buf_str(out,
+            "\n  <!-- Structure from `hpcview structure`, for binaries that are not on this machine. -->\n"
+            "  <!-- <structure file=\"app.structure.xml\"/> -->\n\n"
+            "  <!-- The columns, in this order. Also: name, run, display-name, percent, display and sort (yes or no).\n"
+            "       Without any of them, every event is a column. -->\n");
+    add_measured(out, e);
+    buf_str(out, "\n  <!-- Metrics that these events allow; hpcview-events(1) lists all blocks. -->\n");
+    add_blocks(out, c, e);
+    buf_str(
+        out,
+        "\n  <!-- Columns computed from those above: + - * / ^ ( ) min max sum and more. Names with other characters "
+        "than letters,\n"
+        "       digits, '_', '.' and ':' stand in quotes. A blank stays a blank, and division by zero gives "
+        "one. -->\n"
+        "  <!-- <computed name=\"STALL\" formula=\"CYCLES - ICYCLES\"/> -->\n"
+        "</hpcview>\n");
+}
+
+int config_write_start(const struct config *c, const char *path, const struct progress *progress, struct outfile *out,
+                       struct warnings *warnings, struct err *err)
+{
+    struct experiment *e;
+    struct buf text = {0};
+    if (experiment_build(c, progress, &e, warnings, err) < 0)
+        return -1;
+    write_all(c, path, e, &text);
+    outfile_write(out, text.bytes, text.len);
+    buf_release(&text);
+    experiment_free(e);
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* The fully associative level beside a cache. */
+#include "config.h"
+#include "mhsim/engine/fully_assoc.h"
+#include "mhsim/engine/mmap_store.h"
+
+#include <string.h>
+
+#define NO_NODE UINT32_MAX
+
+bool full_open(struct full *f, uint64_t blocks)
+{
+    f->capacity = (uint32_t)blocks;
+    f->mask = (2u << (63 - __builtin_clzll(blocks))) - 1;
+    f->nodes = pages_get(blocks * sizeof *f->nodes);
+    f->heads = pages_get((f->mask + 1ull) * sizeof *f->heads);
+    f->oldest = f->newest = NO_NODE;
+    if (!f->nodes || !f->heads)
+        return false;
+    memset(f->heads, 0xff, (f->mask + 1ull) * sizeof *f->heads);
+    return true;
+}
+
+void full_close(struct full *f)
+{
+    pages_put(f->nodes, f->capacity * sizeof *f->nodes);
+    pages_put(f->heads, (f->mask + 1ull) * sizeof *f->heads);
+}
+
+static void full_unlink(struct full *f, uint32_t i)
+{
+    struct full_node *n = &f->nodes[i];
+    *(n->older == NO_NODE ? &f->oldest : &f->nodes[n->older].newer) = n->newer;
+    *(n->newer == NO_NODE ? &f->newest : &f->nodes[n->newer].older) = n->older;
+}
+
+static void full_append(struct full *f, uint32_t i)
+{
+    f->nodes[i].older = f->newest;
+    f->nodes[i].newer = NO_NODE;
+    *(f->newest == NO_NODE ? &f->oldest : &f->nodes[f->newest].newer) = i;
+    f->newest = i;
+}
+
+static uint32_t *full_chain(struct full *f, uint64_t block)
+{
+    uint32_t *at = &f->heads[map_hash(block) & f->mask];
+    while (*at != NO_NODE && f->nodes[*at].block != block)
+        at = &f->nodes[*at].chain;
+    return at;
+}
+
+bool full_touch(struct full *f, uint64_t block)
+{
+    uint32_t i = *full_chain(f, block);
+    if (i != NO_NODE) {
+        full_unlink(f, i);
+        full_append(f, i);
+        return true;
+    }
+    if (f->count < f->capacity) {
+        i = f->count++;
+    } else {
+        i = f->oldest;
+        full_unlink(f, i);
+        *full_chain(f, f->nodes[i].block) = f->nodes[i].chain;
+    }
+    f->nodes[i].block = block;
+    f->nodes[i].chain = f->heads[map_hash(block) & f->mask];
+    f->heads[map_hash(block) & f->mask] = i;
+    full_append(f, i);
+    return false;
+}

@@ -1,0 +1,18 @@
+/* Put in front of what these tests are made of: the clock is the test's own, and when a weak exchange fails that need not (C11,
+   7.17.7.4). */
+#ifndef TESTS_FAKE_CLOCK_H
+#define TESTS_FAKE_CLOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+int world_clock_gettime(clockid_t, struct timespec *);
+#define clock_gettime world_clock_gettime
+
+bool world_fails(void);
+#undef atomic_compare_exchange_weak
+#define atomic_compare_exchange_weak(at, was, wanted)                                                                  \
+    (world_fails() ? (*(was) = atomic_load(at), false) : atomic_compare_exchange_strong(at, was, wanted))
+
+#endif

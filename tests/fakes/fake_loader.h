@@ -1,0 +1,9 @@
+/* Put in front of what objects_test, maps_test and counts_test are made of: what is loaded, what files hold, and memory are of the
+   test's making. */
+#ifndef TESTS_FAKE_LOADER_H
+#define TESTS_FAKE_LOADER_H
+
+#define syscall         world_syscall
+#define dl_iterate_phdr world_dl_iterate_phdr
+
+#endif

@@ -1,0 +1,25 @@
+/* For tests of what is inside of a recorded program: memory with nothing behind its end, and none where the test says so. */
+#ifndef TESTS_FAKE_RECORDER_MEMORY_H
+#define TESTS_FAKE_RECORDER_MEMORY_H
+
+#include "hpcprof/recorder/barriers/barriers.h"
+#include "tests/guarded.h"
+
+static int maps_until = -1, mapped; /* maps_until: so many more are given; -1: all */
+
+void *hpcrec_map(size_t bytes)
+{
+    if (maps_until == 0)
+        return NULL;
+    maps_until -= maps_until > 0;
+    mapped++;
+    return guarded_get(bytes);
+}
+
+void hpcrec_unmap(void *p, size_t bytes)
+{
+    mapped -= p != NULL;
+    guarded_put(p, bytes);
+}
+
+#endif
