@@ -554,7 +554,7 @@ static int reserve_tree(struct scope_tree *t, const struct chunk_list *chunks, c
     }
     if (scopes >= SCOPE_NONE || ranges > UINT32_MAX)
         return err_set(err, ERR_LIMIT,
-                       "the binary has %zu scopes; 32-bit indices do not reach that far (use --function or --source)",
+                       "the binary has %zu scopes, more than 32-bit indices can address (use --function or --source)",
                        scopes);
     *room = scopes;
     t->scopes = mem_alloc(scopes * sizeof *t->scopes);
@@ -566,7 +566,7 @@ static void warn_of_no_match(const struct bloop_binary *b, struct warnings *warn
 {
     const char *function = b->options.function_glob, *source = b->options.source_glob;
     if (function)
-        warnings_add(warnings, "%s: no procedure's name matches '%s'%s%s%s: the result is empty", b->path, function,
+        warnings_add(warnings, "%s: no procedure name matches '%s'%s%s%s: the result is empty", b->path, function,
                      source ? " in a source file that matches '" : "", source ? source : "", source ? "'" : "");
     else if (source)
         warnings_add(warnings, "%s: no procedure is from a source file that matches '%s': the result is empty", b->path,

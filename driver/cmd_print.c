@@ -52,7 +52,7 @@ static int parse_format(enum print_format *format, struct err *err)
             *format = (enum print_format)i;
             return 0;
         }
-    return err_set(err, ERR_USAGE, "print: no format '%s'; there are text, csv and json", opt.format);
+    return err_set(err, ERR_USAGE, "print: unknown format '%s'; available: text, csv, json", opt.format);
 }
 
 static int parse_threshold(double *percent, struct err *err)

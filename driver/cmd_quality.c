@@ -34,7 +34,7 @@ static int parse_format(enum quality_format *format, struct err *err)
             *format = (enum quality_format)i;
             return 0;
         }
-    return err_set(err, ERR_USAGE, "quality: no format '%s'; there are text, csv and json", opt.format);
+    return err_set(err, ERR_USAGE, "quality: unknown format '%s'; available: text, csv, json", opt.format);
 }
 
 static int get_machine(bool aarch64, struct machine_core **machine, struct err *err)

@@ -42,8 +42,8 @@ static int parse_format(enum scope_format *format, struct err *err)
         }
     const char *near = str_nearest(opt.format, names);
     if (near)
-        return err_set(err, ERR_USAGE, "structure: no format '%s'; did you mean '%s'?", opt.format, near);
-    return err_set(err, ERR_USAGE, "structure: no format '%s'; there are xml, hpcstruct and outline", opt.format);
+        return err_set(err, ERR_USAGE, "structure: unknown format '%s'; did you mean '%s'?", opt.format, near);
+    return err_set(err, ERR_USAGE, "structure: unknown format '%s'; available: xml, hpcstruct, outline", opt.format);
 }
 
 static void print_stats(const struct bloop_stats *s)

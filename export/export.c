@@ -7,9 +7,9 @@ const struct export_format export_table[] = {
     {"csv", "every node of the tree with all columns, for pandas, R and spreadsheets", false, false, export_csv},
     {"json", "the same as JSON", false, false, export_json},
     {"hatchet", "for Hatchet's GraphFrame.from_literal", true, false, export_hatchet},
-    {"folded", "folded stacks, for flamegraph.pl and its like", true, true, export_folded},
+    {"folded", "folded stacks, for flamegraph.pl", true, true, export_folded},
     {"speedscope", "speedscope.app's JSON", true, true, export_speedscope},
-    {"pprof", "profile.proto of pprof, packed with gzip", true, true, export_pprof},
+    {"pprof", "pprof's profile.proto, compressed with gzip", true, true, export_pprof},
     {"callgrind", "for KCachegrind and callgrind_annotate", false, true, export_callgrind},
     {"profile", "PROFILE 3.0 (.pxml) of the original HPCView", false, true, export_profile},
     {0},
@@ -27,9 +27,9 @@ const struct export_format *export_named(const char *name, struct err *err)
     }
     const char *near = str_nearest(name, names);
     if (!found && near)
-        err_set(err, ERR_USAGE, "no format '%s'; did you mean '%s'?", name, near);
+        err_set(err, ERR_USAGE, "unknown format '%s'; did you mean '%s'?", name, near);
     else if (!found)
-        err_set(err, ERR_USAGE, "no format '%s'; there are %s", name, list.bytes);
+        err_set(err, ERR_USAGE, "unknown format '%s'; available: %s", name, list.bytes);
     buf_release(&list);
     return found;
 }
@@ -47,7 +47,7 @@ static int choose_tree(struct exported *x, const struct export_format *format, c
             break;
         }
         if (wanted && i + 1 == e->tree_count)
-            return err_set(err, ERR_USAGE, "no tree '%s' is known of this; there is '%s'", wanted,
+            return err_set(err, ERR_USAGE, "unknown tree '%s'; available: '%s'", wanted,
                            strtab_get(e->strings, e->trees[0].name));
     }
     x->node_count = e->trees[x->tree].node_count;
@@ -61,7 +61,7 @@ static int add_metric(struct exported *x, const struct export_format *format, co
         if (strcmp(strtab_get(e->strings, e->metrics[i].name), name) != 0)
             continue;
         if (format->sums && !e->metrics[i].summed)
-            return err_set(err, ERR_USAGE, "metric '%s' cannot be added up over places, as format %s would", name,
+            return err_set(err, ERR_USAGE, "metric '%s' cannot be added up over scopes, as format %s requires", name,
                            format->name);
         x->metrics[x->metric_count++] = i;
         return 0;
@@ -70,7 +70,7 @@ static int add_metric(struct exported *x, const struct export_format *format, co
     for (size_t i = 0; i < e->metric_count; i++)
         names[i] = strtab_get(e->strings, e->metrics[i].name);
     const char *near = str_nearest(name, names);
-    err_set(err, ERR_USAGE, near ? "no metric '%s'; did you mean '%s'?" : "no metric '%s'", name, near);
+    err_set(err, ERR_USAGE, near ? "unknown metric '%s'; did you mean '%s'?" : "no metric '%s'", name, near);
     mem_free(names);
     return -1;
 }
@@ -89,7 +89,8 @@ static int choose_metrics(struct exported *x, const struct export_format *format
     for (size_t i = 0; i < e->metric_count && asked == 0; i++)
         if (e->metrics[i].display && (e->metrics[i].summed || !format->sums))
             x->metrics[x->metric_count++] = i;
-    return x->metric_count ? 0 : err_set(err, ERR_FORMAT, "there is no metric that format %s can show", format->name);
+    return x->metric_count ? 0
+                           : err_set(err, ERR_FORMAT, "there is no metric that format %s can represent", format->name);
 }
 
 /* ---- what a node itself has ------------------------------------------------------------------------------- */

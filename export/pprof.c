@@ -125,7 +125,7 @@ static int pack(const struct buf *plain, struct outfile *out, struct err *err)
     uint8_t room[1 << 14];
     int status = Z_OK;
     if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        return err_set(err, ERR_SYSTEM, "zlib cannot begin to pack");
+        return err_set(err, ERR_SYSTEM, "zlib cannot start compressing");
     z.next_in = (Bytef *)plain->bytes;
     for (size_t left = plain->len; status != Z_STREAM_END;) {
         z.avail_in = left > 1u << 30 ? 1u << 30 : (uInt)left;

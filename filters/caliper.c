@@ -223,7 +223,7 @@ static int enter_nodes(struct caliper *c, enum kind kind, json_ix value, struct 
     uint64_t i = json_count(c->json, value);
     c->chain.count = 0;
     if (i >= c->nodes.count)
-        return wrong(c, value, "there is no node of that number");
+        return wrong(c, value, "no node has this number");
     for (uint32_t k = (uint32_t)i; k != UINT32_MAX && c->chain.count < LIMIT_PATH_DEPTH; k = c->parents.items[k])
         *vec_push(&c->chain) = k;
     for (size_t k = c->chain.count; k-- > 0;)
@@ -374,7 +374,7 @@ static int gather_fields(struct caliper *c, json_ix record)
             column = *slot;
         }
         if (column >= c->columns.count || c->columns.count > LIMIT_EVENTS)
-            return wrong(c, i, "there are more values than columns, or more columns than can be (LIMIT_EVENTS)");
+            return wrong(c, i, "more values than columns, or too many columns (LIMIT_EVENTS)");
         if (json_type_of(j, i) != JSON_NULL)
             *vec_push(&c->fields) = (struct field){column, i};
     }
@@ -393,9 +393,7 @@ static int meet_worker(struct caliper *c)
 {
     uint32_t rank, thread;
     worker_of(c, &rank, &thread);
-    return builder_threads_meet(&c->threads, rank, thread)
-               ? 0
-               : wrong(c, 0, "has more threads than can be (LIMIT_THREADS)");
+    return builder_threads_meet(&c->threads, rank, thread) ? 0 : wrong(c, 0, "has too many threads (LIMIT_THREADS)");
 }
 
 static int read_nodes(struct caliper *c, json_ix nodes)
@@ -405,7 +403,7 @@ static int read_nodes(struct caliper *c, json_ix nodes)
         json_ix parent = json_get(j, i, "parent");
         uint64_t k = parent == JSON_NONE ? UINT32_MAX : json_count(j, parent);
         if (parent != JSON_NONE && k >= c->nodes.count)
-            return wrong(c, i, "a node's parent stands before it");
+            return wrong(c, i, "a node's parent must precede it");
         *vec_push(&c->nodes) = i;
         *vec_push(&c->parents) = (uint32_t)k;
     }
@@ -427,7 +425,8 @@ static int read_head(struct caliper *c, json_ix *records)
         if (read_nodes(c, json_get(j, 0, "nodes")) < 0)
             return -1;
     }
-    return json_type_of(j, *records) == JSON_ARRAY ? 0 : wrong(c, 0, "has no records, as Caliper's json or json-split");
+    return json_type_of(j, *records) == JSON_ARRAY ? 0
+                                                   : wrong(c, 0, "has no records as in Caliper's json or json-split");
 }
 
 static int read_all(struct caliper *c, struct hpcprof *into)
@@ -439,11 +438,11 @@ static int read_all(struct caliper *c, struct hpcprof *into)
     if (each_record(c, records, read_record) < 0)
         return -1;
     if (c->left_out.len)
-        warnings_add(c->warnings, "%s: left out, for they cannot be added up: %s", c->in->name, c->left_out.bytes);
+        warnings_add(c->warnings, "%s: omitted columns that cannot be added up: %s", c->in->name, c->left_out.bytes);
     for (size_t i = 0; i < c->columns.count; i++)
         if (c->columns.items[i].ready)
             return 0;
-    return wrong(c, 0, "has no column of values that can be added up: sum(...) or count() of exclusive values are");
+    return wrong(c, 0, "has no column of additive values, such as sum(...) or count() of exclusive values");
 }
 
 int caliper_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)

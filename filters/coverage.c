@@ -10,7 +10,7 @@
 
 static uint32_t executions(struct builder *s)
 {
-    return builder_event(s, "executions", "how often the line was executed", "times", 0);
+    return builder_event(s, "executions", "executions of the line", "times", 0);
 }
 
 static int wrong_json(const struct filter_input *in, const struct json *j, json_ix i, const char *what, struct err *err)
@@ -72,7 +72,7 @@ int gcov_convert(const struct filter_input *in, struct hpcprof *into, struct war
     json_ix files = json_get(j, 0, "files");
     int status = 0;
     if (json_type_of(j, files) != JSON_ARRAY)
-        status = wrong_json(in, j, 0, "has no list of files, as gcov --json-format writes one", err);
+        status = wrong_json(in, j, 0, "has no list of files as written by gcov --json-format", err);
     else {
         struct builder s = builder_begin(into, in, "gcov", "");
         uint32_t event = executions(&s);
@@ -151,7 +151,7 @@ static int lcov_line(struct lcov *l, const char *text)
     char *end;
     uint64_t line = strtoull(text, &end, 10);
     if (end == text || *end != ',' || !isdigit((unsigned char)end[1]))
-        return err_set(l->err, ERR_FORMAT, "%s:%lu: DA: wants a line's number and its count", l->in->name, l->number);
+        return err_set(l->err, ERR_FORMAT, "%s:%lu: DA: must have a line number and a count", l->in->name, l->number);
     *vec_push(&l->lines) = (struct function_line){line, 0};
     *vec_push(&l->counts) = strtoull(end + 1, NULL, 10);
     return 0;
@@ -195,8 +195,7 @@ int lcov_convert(const struct filter_input *in, struct hpcprof *into, struct war
         status = lcov_text(&l, r.text.bytes);
     }
     if (status == 0 && (l.lines.count || l.functions.count))
-        status =
-            err_set(err, ERR_FORMAT, "%s:%lu: ends without end_of_record; was it copied whole?", in->name, l.number);
+        status = err_set(err, ERR_FORMAT, "%s:%lu: has no end_of_record; is the file truncated?", in->name, l.number);
     if (status == 0 && l.file == 0)
         status = err_set(err, ERR_FORMAT, "%s: names no source file (SF:)", in->name);
     line_reader_release(&r);
@@ -281,7 +280,7 @@ int llvm_cov_convert(const struct filter_input *in, struct hpcprof *into, struct
         return -1;
     int status = 0;
     if (json_type_of(j, json_get(j, 0, "data")) != JSON_ARRAY)
-        status = wrong_json(in, j, 0, "has no \"data\", as llvm-cov export writes it", err);
+        status = wrong_json(in, j, 0, "has no \"data\" as written by llvm-cov export", err);
     else {
         struct builder s = builder_begin(into, in, "llvm-cov", "");
         uint32_t event = executions(&s);

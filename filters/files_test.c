@@ -61,8 +61,8 @@ static const struct packing {
     void (*add)(struct buf *, const void *, size_t);
     const char *damaged, *cut;
 } packings[] = {
-    {"gzip", add_gzip, "its gzip data are damaged", "its gzip data end too early"},
-    {"zstd", add_zstd, "its zstd data are damaged", "its zstd data end too early"},
+    {"gzip", add_gzip, "its gzip data are damaged", "its gzip data are truncated"},
+    {"zstd", add_zstd, "its zstd data are damaged", "its zstd data are truncated"},
 };
 #ifdef HAVE_ZSTD
 enum { PACKINGS = 2 };
@@ -255,13 +255,13 @@ static void test_words(void)
     } cases[] = {
         {"a;b 1\n", NULL, "ok"},
         {"a;b 1\n", "folded", "ok"},
-        {"a;b 1\n", "gprof", "f: is not what format gprof reads: a gmon.out file of a program compiled with -pg"},
-        {"a;b 1\n", "table", "f: what the columns of a table are, --columns says: file,line,procedure,CYCLES"},
+        {"a;b 1\n", "gprof", "f: not in format gprof: a gmon.out file of a program compiled with -pg"},
+        {"a;b 1\n", "table", "f: a table needs --columns, for example file,line,procedure,CYCLES"},
         {"", NULL, "f: is empty"},
         {"", "folded", "f: is empty"},
-        {"?", NULL, "f: is of no format that is known here; 'hpcview import --help' lists them"},
+        {"?", NULL, "f: unknown format; hpcview-import(1) lists the known ones"},
         {"{\"gcc_version\": \"12\", \"files\": [], \"type\": \"llvm.coverage.json.export\", \"data\": []}", NULL,
-         "f: may be gcov or llvm-cov; 'hpcview import gcov' or 'hpcview import llvm-cov' makes a measurement of it"},
+         "f: could be gcov or llvm-cov; convert it with 'hpcview import gcov' or 'hpcview import llvm-cov'"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         char *path = put_file("f", cases[i].bytes, strlen(cases[i].bytes));
@@ -280,9 +280,9 @@ static void test_words(void)
     CHECK_STR(filter_named("perf", NULL)->name, "perf");
     struct err err = {0};
     CHECK(!filter_named("callgrin", &err));
-    CHECK_STR(err.msg, "no format 'callgrin'; did you mean 'callgrind'?");
+    CHECK_STR(err.msg, "unknown format 'callgrin'; did you mean 'callgrind'?");
     CHECK(!filter_named("xyzzy", &err));
-    CHECK(str_starts(err.msg, "no format 'xyzzy'; there are perf, perf-script, ") &&
+    CHECK(str_starts(err.msg, "unknown format 'xyzzy'; available: perf, perf-script, ") &&
           str_ends(err.msg, ", table, profile"));
     mem_free(none);
 }
@@ -307,7 +307,7 @@ static void test_read(void)
     struct err err = {0};
     mem_free(path);
     path = put_file("f", "# callgrind format\nevents: Ir\nfn=f\n!\n", 37);
-    CHECK(filters_read(path, &p, NULL, &err) < 0 && str_ends(err.msg, "/f:4: is no line of a callgrind file"));
+    CHECK(filters_read(path, &p, NULL, &err) < 0 && str_ends(err.msg, "/f:4: is not a line of a callgrind file"));
     unlink(path);
     mem_free(path);
 }

@@ -8,23 +8,23 @@
 #include <sys/stat.h>
 
 const struct filter filter_table[] = {
-    {"perf", "a perf.data file, or what `perf record -o -` writes to a pipe", perf_data_sniff, perf_data_convert},
+    {"perf", "a perf.data file, or the output of `perf record -o -`", perf_data_sniff, perf_data_convert},
     {"perf-script", "the text of `perf script --show-mmap-events`", perf_script_sniff, perf_script_convert},
     {"callgrind", "a callgrind.out file", callgrind_sniff, callgrind_convert},
     {"cachegrind", "a cachegrind.out file", cachegrind_sniff, cachegrind_convert},
-    {"pprof", "profile.proto of pprof, as Go, gperftools and others write it", pprof_sniff, pprof_convert},
-    {"folded", "folded stacks, as stackcollapse-perf.pl writes them", folded_sniff, folded_convert},
+    {"pprof", "pprof's profile.proto, as written by Go, gperftools and others", pprof_sniff, pprof_convert},
+    {"folded", "folded stacks, as written by stackcollapse-perf.pl", folded_sniff, folded_convert},
     {"speedscope", "speedscope's JSON", speedscope_sniff, speedscope_convert},
     {"gprof", "a gmon.out file of a program compiled with -pg", gmon_sniff, gmon_convert},
     {"gcov", "JSON of `gcov --json-format`", gcov_sniff, gcov_convert},
     {"lcov", "an lcov .info file", lcov_sniff, lcov_convert},
     {"llvm-cov", "JSON of `llvm-cov export`", llvm_cov_sniff, llvm_cov_convert},
-    {"caliper", "Caliper's JSON, of its formatters json-split and json", caliper_sniff, caliper_convert},
-    {"likwid", "what `likwid-perfctr -m -O` prints: CSV by region and group", likwid_sniff, likwid_convert},
+    {"caliper", "Caliper's JSON (formatters json-split and json)", caliper_sniff, caliper_convert},
+    {"likwid", "output of `likwid-perfctr -m -O`: CSV by region and group", likwid_sniff, likwid_convert},
     {"papi", "JSON of PAPI's high-level interface", papi_sniff, papi_convert},
-    {"hpctoolkit", "a database of HPCToolkit's: its folder, meta.db, or experiment.xml", hpctoolkit_sniff,
+    {"hpctoolkit", "an HPCToolkit database: its folder, meta.db, or experiment.xml", hpctoolkit_sniff,
      hpctoolkit_convert},
-    {"table", "any table whose columns --columns names; never told by its content", table_sniff, table_convert},
+    {"table", "any table, with columns named by --columns; never recognized by content", table_sniff, table_convert},
     {"profile", "PROFILE 3.0 (.pxml) of the original HPCView", profile_sniff, profile_convert},
     {0},
 };
@@ -43,9 +43,9 @@ const struct filter *filter_named(const char *name, struct err *err)
     }
     const char *near = str_nearest(name, names);
     if (near)
-        err_set(err, ERR_USAGE, "no format '%s'; did you mean '%s'?", name, near);
+        err_set(err, ERR_USAGE, "unknown format '%s'; did you mean '%s'?", name, near);
     else
-        err_set(err, ERR_USAGE, "no format '%s'; there are %s", name, list.bytes);
+        err_set(err, ERR_USAGE, "unknown format '%s'; available: %s", name, list.bytes);
     buf_release(&list);
     return NULL;
 }
@@ -61,8 +61,8 @@ static int recognise(const void *bytes, size_t len, const char *name, const stru
             continue;
         if (*found)
             return err_set(err, ERR_FORMAT,
-                           "%s: may be %s or %s; 'hpcview import %s' or 'hpcview import %s' makes a measurement of it",
-                           name, (*found)->name, f->name, (*found)->name, f->name);
+                           "%s: could be %s or %s; convert it with 'hpcview import %s' or 'hpcview import %s'", name,
+                           (*found)->name, f->name, (*found)->name, f->name);
         *found = f;
     }
     return *found ? 1 : 0;
@@ -157,11 +157,9 @@ int filters_import(const char *path, const struct filter *filter, const struct f
     else if (!filter) {
         status = recognise(o.map.bytes, o.map.len, o.path, &filter, err);
         if (status == 0)
-            status = err_set(err, ERR_FORMAT,
-                             "%s: is of no format that is known here; 'hpcview import --help' lists them", path);
+            status = err_set(err, ERR_FORMAT, "%s: unknown format; hpcview-import(1) lists the known ones", path);
     } else if (!filter->sniff(o.map.bytes, o.map.len) && filter->sniff != table_sniff)
-        status =
-            err_set(err, ERR_FORMAT, "%s: is not what format %s reads: %s", path, filter->name, filter->description);
+        status = err_set(err, ERR_FORMAT, "%s: not in format %s: %s", path, filter->name, filter->description);
     if (status >= 0)
         status = convert(filter, &o, options, into, warnings, err);
     close_file(&o);

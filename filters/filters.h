@@ -11,7 +11,7 @@
  * Errors:   "file:line: ..." or "file, byte N: ..." and what is wrong; what was read before it is dropped.
  * Threads:  nothing is shared.
  *
- * A filter is one row: name, sniff (looks at content, never at the file's name), convert. To add one: HACKING.md.
+ * A filter is one row: name, sniff (looks at content, never at the file's name), convert. To add one: CONTRIBUTING.md.
  */
 #ifndef FILTERS_H
 #define FILTERS_H

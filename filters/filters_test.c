@@ -31,7 +31,7 @@ static const struct rule rules[] = {
      "heat main a.c:12 Ir 268435455\nheat main a.c:13 Ir 9\nheat main a.c:2 Ir 67\nheat main a.c:3 Ir 567\n"
      "heat main a.c:4 Ir 4567\nheat main a.c:5 Ir 34567\nheat main a.c:6 Ir 234567\nheat main a.c:7 Ir 1234567\n"
      "heat main a.c:8 Ir 91234567\nheat main a.c:9 Dr 1\nheat main a.c:9 Ir 891234567\n"},
-    {"a number with something behind it", CG MAIN "16 4:5 6789012\n", "input:6: a cost is a whole number"},
+    {"a number with something behind it", CG MAIN "16 4:5 6789012\n", "input:6: a cost must be an integer"},
     {"no octal", CG MAIN "010 011\n", "heat main a.c:10 Ir 11\n"},
     {"zero is no cost", CG MAIN "16 0 2\n", "heat main a.c:16 Dr 2\n"},
     {"a name's number", CG "ob=(1) heat\nfl=(1) a.c\nfn=(7) main\n1 1\nfn=(8) f\n2 2\nfn=(7)\n3 3\n",
@@ -55,10 +55,10 @@ static const struct rule rules[] = {
     {"parts add up", CG "part: 1\n" MAIN "1 1\npart: 2\nevents: Ir Dr\n" MAIN "1 2\n", "heat main a.c:1 Ir 3\n"},
     {"other events in another part", CG MAIN "1 1 2\nevents: Dr\n1 3\n",
      "heat main a.c:1 Dr 5\nheat main a.c:1 Ir 1\n"},
-    {"more costs than events", CG MAIN "1 1 2 3\n", "input:6: there are more costs than events"},
-    {"a cost that is none", CG MAIN "1 x\n", "input:6: a cost is a whole number"},
-    {"a line that is none", CG MAIN "!\n", "input:6: is no line of a callgrind file"},
-    {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: a name's number is not '(N)', or too large"},
+    {"more costs than events", CG MAIN "1 1 2 3\n", "input:6: more costs than events"},
+    {"a cost that is none", CG MAIN "1 x\n", "input:6: a cost must be an integer"},
+    {"a line that is none", CG MAIN "!\n", "input:6: is not a line of a callgrind file"},
+    {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: the number of a name is not '(N)' or too large"},
     {"no costs", CG, "input: holds no costs"},
 
 #define IN "callgrind", "positions: instr line\nevents: Ir\nob=heat\nfl=a.c\nfn=main\n"
@@ -111,16 +111,15 @@ static const struct rule rules[] = {
     {"cachegrind: without simulated caches, as from 3.21", "cachegrind",
      "desc: Command: ./heat\ncmd: /no/heat\nevents: Ir\nfl=a.c\nfn=main\n12 7\nsummary: 7\n",
      "heat main a.c:12 Ir 7\n"},
-    {"cachegrind: cut short", CC "fl=a.c\nfn=f\n12 7 1\n",
-     "input:6: ends without the line of its totals; was it copied whole?"},
+    {"cachegrind: cut short", CC "fl=a.c\nfn=f\n12 7 1\n", "input:6: has no line of totals; is the file truncated?"},
     {"callgrind: cut short", "callgrind", "creator: callgrind-3.19.0\nevents: Ir\nob=heat\nfl=a.c\nfn=f\n12 7\n",
-     "input:6: ends without the line of its totals; was it copied whole?"},
+     "input:6: has no line of totals; is the file truncated?"},
     {"cachegrind: a dot is no value", CC "fl=a.c\nfn=f(int, char)\n12 . 1\nsummary: 0 1\n",
      "heat f(int, char) a.c:12 I1mr 1\n"},
 
 #define PS "perf-script"
 #define BY_FUNCTION(percent)                                                                                           \
-    "! input: " percent "% of the samples are known by function only, because their mappings are not in it; use "      \
+    "! input: " percent "% of the samples are by function only, because the file has no mappings for them; use "       \
     "'perf script --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso'\n"
 #define NOT_HERE(percent)                                                                                              \
     "! input: " percent "% of the samples are known by function only, because their binaries are not on this "         \
@@ -203,8 +202,8 @@ static const struct rule rules[] = {
      "my ex 12445 \n\t    5557e224715f f (/no/heat)\n\nmy ex 12446 \n\t    5557e224715f f (/no/heat)\n\n",
      "heat f -:0 samples 1 x1\nheat f -:0 samples 1 x1 thread 1.0 my ex\n" BY_FUNCTION("100.0")},
     {"no samples", PS, "# nothing\n",
-     "input: holds no samples of perf script; 'perf script --show-mmap-events -F "
-     "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes what is wanted"},
+     "input: contains no samples of perf script; 'perf script --show-mmap-events -F "
+     "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes the required text"},
 
 #define FO "folded"
     {"a stack and its callers", FO, "a;b;c 7\n", "[unknown] c -:0 samples 7 < [unknown] b -:0 < [unknown] a -:0\n"},
@@ -212,9 +211,8 @@ static const struct rule rules[] = {
     {"names with blanks", FO, "a b;c d 7\n", "[unknown] c d -:0 samples 7 < [unknown] a b -:0\n"},
     {"the kernel's frames", FO, "a;b_[k] 7\n", "[kernel] b -:0 samples 7 < [unknown] a -:0\n"},
     {"fractions are cut", FO, "a;b 7.9\n", "[unknown] b -:0 samples 7 < [unknown] a -:0\n"},
-    {"a number that is no count", FO, "a;b 7\na;b 18446744073709551616\n",
-     "input:2: the number is more than 64 bits hold"},
-    {"a stack without a number", FO, "a;b\n", "input:1: a stack ends in a blank and a number"},
+    {"a number that is no count", FO, "a;b 7\na;b 18446744073709551616\n", "input:2: the number exceeds 64 bits"},
+    {"a stack without a number", FO, "a;b\n", "input:1: a stack must end in a blank and a number"},
 #define LC "lcov"
     {"lines of functions", LC, "TN:\nSF:a.c\nFN:3,f\nFN:9,g\nDA:2,1\nDA:3,2\nDA:8,4\nDA:9,8\nend_of_record\n",
      "[unknown] - a.c:2 executions 1\n[unknown] f a.c:3 executions 2\n[unknown] f a.c:8 executions 4\n"
@@ -225,7 +223,7 @@ static const struct rule rules[] = {
      "[unknown] - b.c:4 executions 3\n[unknown] f a.c:4 executions 2\n"},
     {"checksums, and lines never executed", LC, "SF:a.c\nDA:4,2,xyz\nDA:5,0\nend_of_record\n",
      "[unknown] - a.c:4 executions 2\n"},
-    {"a line without a count", LC, "SF:a.c\nDA:4\n", "input:2: DA: wants a line's number and its count"},
+    {"a line without a count", LC, "SF:a.c\nDA:4\n", "input:2: DA: must have a line number and a count"},
     {"no file", LC, "TN:x\n", "input: names no source file (SF:)"},
 #define GC "gcov"
     {"gcov: demangled names, zero is none", GC,
@@ -236,7 +234,7 @@ static const struct rule rules[] = {
      "0, \"function_name\": \"_Z1fv\"}, {\"line_number\": 9, \"count\": 1}]}]}",
      "[unknown] - a.cc:9 executions 1\n[unknown] f() a.cc:3 executions 5\n"},
     {"gcov: no files", GC, "{\"gcc_version\": \"12\"}",
-     "input:1: has no list of files, as gcov --json-format writes one"},
+     "input:1: has no list of files as written by gcov --json-format"},
 #define LL(segments)                                                                                                   \
     "llvm-cov", "{\"data\":[{\"files\":[{\"filename\":\"a.c\",\"segments\":[" segments                                 \
                 "]}]}],\"type\":\"llvm.coverage.json.export\",\"version\":\"2.0.1\"}"
@@ -259,20 +257,20 @@ static const struct rule rules[] = {
      "[unknown] f -:0 t 250000000\n[unknown] g g.c:3 t 1\n"},
     {"what is no count",
      SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[0],[0],[0],[1]],\"weights\":[-5,1e999,1e20,2]}"),
-     "[unknown] g g.c:3 t 2\n! input: 3 of its numbers are no counts (negative, infinite, or more than 64 bits "
-     "hold); they are left out\n"},
+     "[unknown] g g.c:3 t 2\n! input: 3 of its numbers are no counts (negative, infinite, or more than 64 bits hold); "
+     "they are ignored\n"},
     {"opened and closed",
      SP("{\"type\":\"evented\",\"name\":\"t\",\"startValue\":1,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1},"
         "{\"type\":\"O\",\"frame\":1,\"at\":3},{\"type\":\"C\",\"frame\":1,\"at\":8},{\"type\":\"C\",\"frame\":0,"
         "\"at\":9}]}"),
      "[unknown] f -:0 t 3\n[unknown] g g.c:3 t 5 < [unknown] f -:0\n"},
     {"a frame that is not there", SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[2]],\"weights\":[5]}"),
-     "input:1: there is no frame of that number"},
+     "input:1: no frame has this number"},
     {"fewer weights", SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[0],[0]],\"weights\":[5]}"),
-     "input:1: there are fewer weights than samples"},
+     "input:1: fewer weights than samples"},
     {"closed before it is open",
      SP("{\"type\":\"evented\",\"name\":\"t\",\"events\":[{\"type\":\"C\",\"frame\":0,\"at\":1}]}"),
-     "input:1: a frame is closed that was not opened"},
+     "input:1: a frame is closed that was not open"},
 
 #define CJ(rows, nodes)                                                                                                \
     "caliper",                                                                                                         \
@@ -284,16 +282,16 @@ static const struct rule rules[] = {
     {"caliper: a sample's line", CJ("[2,null,0,1]", "{\"label\":\"a\"},{\"label\":\"/x/a.c:7\"}"),
      "[unknown] a /x/a.c:7 count 2 in a\n"},
     {"caliper: outside of all regions", CJ("[2,null,null,null]", ""), "[unknown] - -:0 count 2\n"},
-    {"caliper: no such node", CJ("[2,1,7,null]", "{\"label\":\"a\"}"), "input:1: there is no node of that number"},
+    {"caliper: no such node", CJ("[2,1,7,null]", "{\"label\":\"a\"}"), "input:1: no node has this number"},
     {"caliper: a parent behind its child", CJ("", "{\"label\":\"a\",\"parent\":0}"),
-     "input:1: a node's parent stands before it"},
+     "input:1: a node's parent must precede it"},
     {"caliper: a row with more values", CJ("[1,2,null,null,5]", ""),
-     "input:1: there are more values than columns, or more columns than can be (LIMIT_EVENTS)"},
+     "input:1: more values than columns, or too many columns (LIMIT_EVENTS)"},
     {"caliper: records, ranks, quoted numbers", "caliper",
      "[\n{\"path\":\"a/b\",\"mpi.rank\":1,\"count\":3},\n{\"path\":\"a\",\"mpi.rank\":0,\"count\":\"4\"}\n]\n",
      "[unknown] a -:0 count 4 in a\n[unknown] b -:0 count 3 thread 1.0  in b < [unknown] a -:0\n"},
     {"caliper: nothing that adds up", "caliper", "[{\"path\":\"a\",\"min#x\":3,\"inclusive#sum#x\":4}]",
-     "input:1: has no column of values that can be added up: sum(...) or count() of exclusive values are"},
+     "input:1: has no column of additive values, such as sum(...) or count() of exclusive values"},
 #define LK "likwid", "TABLE,Region r,Group 1 Raw,L2,1\nRegion Info,HWThread 3,HWThread 1\n"
     {"likwid: threads by their numbers",
      LK "call count,7,8\nEvent,Counter,HWThread 3,HWThread 1\nINS,FIXC0,5,1.5e+3,,\n",
@@ -311,24 +309,24 @@ static const struct rule rules[] = {
      "Event,Counter,Sum\nINS STAT,FIXC0,9\nTABLE,Group 1 Metric,L2,1\nMetric,Core 0\nCPI,2\n",
      "[unknown] - -:0 INS 5\n[unknown] - -:0 runtime 2000\n"},
     {"likwid: rows of the last table are missing", LK "call count,7,8\nEvent,Counter,HWThread 3,HWThread 1\n",
-     "input:4: ends in the middle of a table; was it copied whole?"},
+     "input:4: ends in the middle of a table; is the file truncated?"},
     {"likwid: rows of statistics are missing", "likwid",
      "TABLE,Group 1 Raw,L2,1\nEvent,Counter,HWThread 0\nINS,FIXC0,5\nTABLE,Group 1 Metric,L2,2\nMetric,Core 0\nCPI,2\n",
-     "input:6: ends in the middle of a table; was it copied whole?"},
+     "input:6: ends in the middle of a table; is the file truncated?"},
     {"likwid: the last number is cut", LK "call count,7,8\nEvent,Counter,HWThread 3,HWThread 1\nINS,FIXC0,5,15",
-     "input:5: ends in the middle of a table; was it copied whole?"},
+     "input:5: ends in the middle of a table; is the file truncated?"},
     {"llvm-cov: cut short", "llvm-cov", "{\"data\":[{\"files\":[{\"filename\":\"a.c\",\"segments\":[[1,",
-     "input:1: the text ends where a value is wanted"},
+     "input:1: the text ends where a value is expected"},
     {"lcov: cut short", "lcov", "TN:\nSF:/a/a.c\nFN:1,main\nDA:2,7\n",
-     "input:4: ends without end_of_record; was it copied whole?"},
+     "input:4: has no end_of_record; is the file truncated?"},
     {"perf script: cut in a line", "perf-script", "a 5/5 1.5:  7 cycles:u:  40 f+0x2 (/no/heat)\na 5/5 1.6:  7 cyc",
-     "input:2: the last line has no end; was it copied whole?"},
+     "input:2: the last line has no end; is the file truncated?"},
     {"callgrind: cut in the totals", "callgrind",
      "creator: callgrind-3.19.0\nevents: Ir\nob=heat\nfl=a.c\nfn=f\n12 755\ntotals: 75",
-     "input:7: ends without the line of its totals; was it copied whole?"},
-    {"likwid: no number", LK "call count,7,x\n", "input:3: this is no number, 0 or more: 'x'"},
+     "input:7: has no line of totals; is the file truncated?"},
+    {"likwid: no number", LK "call count,7,x\n", "input:3: not a number >= 0: 'x'"},
     {"likwid: threads that are not named", "likwid", "TABLE,Region r,Group 1 Raw,L2,2\nINS,FIXC0,5\n",
-     "input:2: the threads of this table are not named before 'INS'"},
+     "input:2: the threads of this table were not named before 'INS'"},
 #define PA(regions)                                                                                                    \
     "papi", "{\"papi_version\":\"7.0.0.0\",\"event_definitions\":{\"T\":{\"type\":\"instant\"}},\"threads\":{\"0\":{"  \
             "\"regions\":{" regions "}}}}"
@@ -338,17 +336,16 @@ static const struct rule rules[] = {
      "[unknown] a -:0 N 5 in a\n[unknown] b -:0 N 4 in b < [unknown] a -:0\n"},
     {"papi: instantaneous values are no sums",
      PA("\"0\":{\"name\":\"a\",\"parent_region_id\":\"-1\",\"T\":\"9\",\"N\":\"1\"}"),
-     "[unknown] a -:0 N 1 in a\n"
-     "! input: instantaneous values are no sums, and left out\n"},
+     "[unknown] a -:0 N 1 in a\n! input: instantaneous values are not sums and are omitted\n"},
     {"papi: less than what is inside",
      PA("\"0\":{\"name\":\"a\",\"parent_region_id\":\"-1\",\"N\":\"3\"},"
         "\"1\":{\"name\":\"b\",\"parent_region_id\":\"0\",\"N\":\"4\"}"),
-     "[unknown] b -:0 N 4 in b < [unknown] a -:0\n"
-     "! input: some regions have less than the regions in them; those count\n"},
+     "[unknown] b -:0 N 4 in b < [unknown] a -:0\n! input: some regions have less than their nested regions; the "
+     "nested values are used\n"},
     {"papi: a parent that is not there", PA("\"0\":{\"name\":\"a\",\"parent_region_id\":\"5\",\"N\":\"3\"}"),
-     "input:1: there is no region of that number before this one"},
+     "input:1: no earlier region has this number"},
     {"papi: who is in whom is not said", PA("\"0\":{\"a\":{\"N\":\"3\"}}"),
-     "input:1: a region has a name and a parent_region_id, as PAPI 6.0.1 and later write them"},
+     "input:1: a region must have a name and a parent_region_id, as written by PAPI 6.0.1 and later"},
     {"papi: none of them", PA("\"0\":{\"name\":\"a\",\"parent_region_id\":\"-1\",\"N\":\"1\"}"),
      "[unknown] a -:0 N 1 in a\n"},
     {"papi: no threads", "papi", "{\"papi_version\":\"7.0.0.0\"}", "input:1: has no threads"},
@@ -535,7 +532,7 @@ static void test_pprof_cut(void)
     }
     CHECK(words);
     char *got = converted("pprof", b.bytes, b.len - 3 - (2 + strlen("/no/app")), NULL);
-    CHECK(strstr(got, ": ends without a string that its samples refer to; was it copied whole?"));
+    CHECK(strstr(got, ": lacks a string that its samples refer to; is the file truncated?"));
     mem_free(got);
     buf_release(&b);
 }
@@ -581,18 +578,18 @@ static const struct {
      "head 1\nline 2\n",
      {.columns = "procedure,CYC", .skip = 1},
      "[unknown] line -:0 CYC 2\n"},
-    {"below 0", "a -1\n", {.columns = "procedure,CYC"}, "input:1: this is no number, 0 or more: '-1'"},
-    {"not a number", "a 1\nb nan\n", {.columns = "procedure,CYC"}, "input:2: this is no number, 0 or more: 'nan'"},
-    {"a number and more", "a 1x\n", {.columns = "procedure,CYC"}, "input:1: this is no number, 0 or more: '1x'"},
+    {"below 0", "a -1\n", {.columns = "procedure,CYC"}, "input:1: not a number >= 0: '-1'"},
+    {"not a number", "a 1\nb nan\n", {.columns = "procedure,CYC"}, "input:2: not a number >= 0: 'nan'"},
+    {"a number and more", "a 1x\n", {.columns = "procedure,CYC"}, "input:1: not a number >= 0: '1x'"},
     {"too much",
      "a 18446744073709551616\n",
      {.columns = "procedure,CYC"},
-     "input:1: this is more than 64 bits hold: '18446744073709551616'"},
+     "input:1: exceeds 64 bits: '18446744073709551616'"},
     {"too much, with a point",
      "a 18446744073709551616.0\n",
      {.columns = "procedure,CYC"},
-     "input:1: this is more than 64 bits hold: '18446744073709551616.0'"},
-    {"a line that is none", "a x 1\n", {.columns = "procedure,line,CYC"}, "input:1: this is no number, 0 or more: 'x'"},
+     "input:1: exceeds 64 bits: '18446744073709551616.0'"},
+    {"a line that is none", "a x 1\n", {.columns = "procedure,line,CYC"}, "input:1: not a number >= 0: 'x'"},
     {"a short row",
      "a 1\nb\n",
      {.columns = "procedure,CYC"},
@@ -687,7 +684,7 @@ static void test_gmon(void)
 static void test_gmon_wrong(void)
 {
     static const uint16_t counts[] = {1, 1};
-    static const char no_sense[] = "a histogram is cut short or makes no sense";
+    static const char no_sense[] = "a histogram is truncated or inconsistent";
     for (int i = 0; i < 5; i++) {
         struct buf b = {0};
         put_gmon_head(&b);
@@ -709,7 +706,7 @@ static void test_gmon_wrong(void)
         }
         char *got = converted("gprof", b.bytes, b.len, NULL);
         CHECK(strstr(got, i < 3    ? no_sense
-                          : i == 3 ? "is no record of a gmon.out file"
+                          : i == 3 ? "is not a record of a gmon.out file"
                                    : "does not begin as a gmon.out"));
         mem_free(got);
         buf_release(&b);

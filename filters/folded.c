@@ -68,11 +68,11 @@ int folded_convert(const struct filter_input *in, struct hpcprof *into, struct w
             continue;
         bool has_value = cut_value(r.text.bytes, &value);
         if (has_value && errno == ERANGE)
-            status = err_set(err, ERR_FORMAT, "%s:%lu: the number is more than 64 bits hold", in->name, r.number);
+            status = err_set(err, ERR_FORMAT, "%s:%lu: the number exceeds 64 bits", in->name, r.number);
         else if (has_value)
             add_stack(&s, event, r.text.bytes, value);
         else
-            status = err_set(err, ERR_FORMAT, "%s:%lu: a stack ends in a blank and a number", in->name, r.number);
+            status = err_set(err, ERR_FORMAT, "%s:%lu: a stack must end in a blank and a number", in->name, r.number);
     }
     line_reader_release(&r);
     return status;

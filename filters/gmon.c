@@ -43,7 +43,7 @@ static int read_histogram(struct gmon *g, struct cursor *c)
     uint32_t n = cursor_u32(c), rate = cursor_u32(c);
     cursor_bytes(c, 16);
     if (c->bad || n == 0 || high <= low || rate == 0 || cursor_left(c) < (uint64_t)n * 2)
-        return wrong(g, c, "a histogram is cut short or makes no sense");
+        return wrong(g, c, "a histogram is truncated or inconsistent");
     uint64_t period = 1000000 / rate;
     uint32_t event = builder_event(&g->builder, "time", "gprof's samples", "us", period ? period : 1);
     for (uint32_t i = 0; i < n; i++) {
@@ -81,7 +81,7 @@ static int read_arc(struct gmon *g, struct cursor *c)
 {
     uint64_t from = cursor_u64(c), to = cursor_u64(c), count = cursor_u32(c);
     if (c->bad)
-        return wrong(g, c, "an arc is cut short");
+        return wrong(g, c, "an arc is truncated");
     if (count == 0)
         return 0;
     if (!g->edges && call_edges_declare(g->builder.into, &g->edges, g->err) < 0)
@@ -96,7 +96,7 @@ static int read_blocks(struct gmon *g, struct cursor *c)
 {
     uint64_t n = cursor_u32(c);
     if (c->bad || cursor_left(c) / 16 < n)
-        return wrong(g, c, "counts of basic blocks are cut short");
+        return wrong(g, c, "counts of basic blocks are truncated");
     cursor_bytes(c, n * 16);
     return 0;
 }
@@ -112,15 +112,13 @@ int gmon_convert(const struct filter_input *in, struct hpcprof *into, struct war
     struct cursor c = cursor_make(in->bytes, in->len);
     int status = 0;
     if (!gmon_sniff(in->bytes, in->len))
-        return err_set(err, ERR_FORMAT, "%s: does not begin as a gmon.out file of a machine of this byte order",
-                       in->name);
+        return err_set(err, ERR_FORMAT, "%s: not a gmon.out file of this byte order", in->name);
     if (!in->options->program)
-        warnings_add(warnings,
-                     "%s: does not say of which program it is; taken for a.out ('hpcview import --program' says)",
+        warnings_add(warnings, "%s: does not name its program; a.out assumed (name it with 'hpcview import --program')",
                      in->name);
     cursor_bytes(&c, HEADER_BYTES);
     g.builder = builder_begin(into, in, "gprof", g.module);
-    g.calls = builder_event(&g.builder, "calls", "how often the function was called", "calls", 0);
+    g.calls = builder_event(&g.builder, "calls", "number of calls of the function", "calls", 0);
     if (in->options->program && filemap_open(&g.code, in->options->program, NULL) == 0)
         image_read(&g.image, in->options->program);
     while (status == 0 && cursor_left(&c)) {
@@ -128,7 +126,7 @@ int gmon_convert(const struct filter_input *in, struct hpcprof *into, struct war
         status = tag == HISTOGRAM ? read_histogram(&g, &c)
                  : tag == ARC     ? read_arc(&g, &c)
                  : tag == BLOCKS  ? read_blocks(&g, &c)
-                                  : wrong(&g, &c, "is no record of a gmon.out file");
+                                  : wrong(&g, &c, "is not a record of a gmon.out file");
     }
     image_release(&g.image);
     filemap_release(&g.code);

@@ -131,7 +131,7 @@ static int add_values(struct likwid *l, size_t from, uint32_t event, double scal
         if (strcmp(text, "-") == 0 || *text == '\0' || value != value)
             continue; /* not counted there: "nan", "-" */
         if (*end || value < 0)
-            return wrong(l, "this is no number, 0 or more:", text);
+            return wrong(l, "not a number >= 0:", text);
         l->builder.thread = l->cores.items[i - from];
         if (whole)
             builder_add(&l->builder, l->context, event, 0, strtoull(text, NULL, 10));
@@ -149,7 +149,7 @@ static int read_row(struct likwid *l)
     if (strcmp(name, "Event") == 0)
         return begin_columns(l, 2);
     if (l->cores.count == 0)
-        return wrong(l, "the threads of this table are not named before", name);
+        return wrong(l, "the threads of this table were not named before", name);
     if (strcmp(name, "RDTSC Runtime [s]") == 0)
         return add_values(l, 1, event_of(l, "runtime", "ns"), 1e9);
     if (strcmp(name, "call count") == 0)
@@ -176,7 +176,7 @@ static int meet_all(struct likwid *l)
                       (strcmp(l->fields.items[0], "Region Info") == 0 || strcmp(l->fields.items[0], "Event") == 0);
         for (size_t i = 1; header && i < l->fields.count; i++)
             if (is_thread(l->fields.items[i], &number) && !builder_threads_meet(&l->threads, BUILDER_NO_RANK, number))
-                status = wrong(l, "has more threads than can be (LIMIT_THREADS):", l->fields.items[i]);
+                status = wrong(l, "has too many threads (LIMIT_THREADS):", l->fields.items[i]);
     }
     line_reader_release(&r);
     strtab_free(strings);
@@ -203,7 +203,7 @@ static int check_end(struct likwid *l, bool any)
     if (!any)
         return err_set(l->err, ERR_FORMAT, "%s: has no table of counts (TABLE,... Raw)", l->in->name);
     if (l->missing || bytes[l->in->len - 1] != '\n')
-        return err_set(l->err, ERR_FORMAT, "%s:%lu: ends in the middle of a table; was it copied whole?", l->in->name,
+        return err_set(l->err, ERR_FORMAT, "%s:%lu: ends in the middle of a table; is the file truncated?", l->in->name,
                        l->number);
     return 0;
 }

@@ -76,11 +76,11 @@ static int add_region(struct papi *p, json_ix at)
     long long around = number(j, parent);
     struct region r = {.at = at, .parent = UINT32_MAX};
     if (name == JSON_NONE || parent == JSON_NONE)
-        return wrong(p, at, "a region has a name and a parent_region_id, as PAPI 6.0.1 and later write them");
+        return wrong(p, at, "a region must have a name and a parent_region_id, as written by PAPI 6.0.1 and later");
     if (around >= 0)
         r.parent = hashmap_get(&p->by_id, (uint64_t)around);
     if (around >= 0 && r.parent == HASHMAP_NONE)
-        return wrong(p, parent, "there is no region of that number before this one");
+        return wrong(p, parent, "no earlier region has this number");
     const struct region *outer = r.parent == UINT32_MAX ? NULL : &p->regions.items[r.parent];
     struct builder_place place = {outer ? outer->context : HPCPROF_NO_PARENT, p->module, json_string_of(j, name), "",
                                   0};
@@ -135,7 +135,7 @@ static int read_thread(struct papi *p, json_ix thread)
     size_t members = 0;
     for (json_ix i = json_first(j, p->regions.items[0].at); i != JSON_NONE; i = json_next(j, i)) {
         if (members++ == LIMIT_EVENTS)
-            return wrong(p, i, "a region has more events than can be (LIMIT_EVENTS)");
+            return wrong(p, i, "a region has too many events (LIMIT_EVENTS)");
         if (is_event(p, i))
             read_event(p, json_key_of(j, i));
     }
@@ -164,7 +164,7 @@ static int read_threads(struct papi *p, struct hpcprof *into)
         return wrong(p, 0, "has no threads");
     for (json_ix i = json_first(j, threads); i != JSON_NONE && status == 0; i = json_next(j, i))
         if (!builder_threads_meet(&rows, rank, number++))
-            status = wrong(p, i, "has more threads than can be (LIMIT_THREADS)");
+            status = wrong(p, i, "has too many threads (LIMIT_THREADS)");
     if (status == 0)
         p->builder = builder_threads_begin(&rows, into, p->in, "PAPI", "");
     number = 0;
@@ -183,9 +183,10 @@ int papi_convert(const struct filter_input *in, struct hpcprof *into, struct war
         return -1;
     int status = read_threads(&p, into);
     if (status == 0 && p.below)
-        warnings_add(warnings, "%s: some regions have less than the regions in them; those count", in->name);
+        warnings_add(warnings, "%s: some regions have less than their nested regions; the nested values are used",
+                     in->name);
     if (status == 0 && p.instant)
-        warnings_add(warnings, "%s: instantaneous values are no sums, and left out", in->name);
+        warnings_add(warnings, "%s: instantaneous values are not sums and are omitted", in->name);
     vec_release(&p.regions);
     vec_release(&p.inner);
     hashmap_release(&p.by_id);

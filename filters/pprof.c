@@ -187,8 +187,8 @@ static int read_tables(struct pprof *p)
             read_type(p, f.bytes);
     }
     if (c.bad)
-        return wrong(p, c.p, "is no field of a profile");
-    return p->types.count && p->types.count <= LIMIT_EVENTS ? 0 : wrong(p, c.p, "does not say what its values are");
+        return wrong(p, c.p, "is not a field of a profile");
+    return p->types.count && p->types.count <= LIMIT_EVENTS ? 0 : wrong(p, c.p, "does not describe its values");
 }
 
 static void add_events(struct pprof *p)
@@ -371,9 +371,8 @@ int pprof_convert(const struct filter_input *in, struct hpcprof *into, struct wa
         if (f.number == SAMPLE)
             status = read_sample(&p, f.bytes);
     if (status == 0 && p.missing)
-        status =
-            err_set(err, ERR_FORMAT, "%s, byte %zu: ends without a %s that its samples refer to; was it copied whole?",
-                    in->name, in->len, p.missing);
+        status = err_set(err, ERR_FORMAT, "%s, byte %zu: lacks a %s that its samples refer to; is the file truncated?",
+                         in->name, in->len, p.missing);
     vec_release(&p.strings);
     vec_release(&p.functions);
     vec_release(&p.locations);

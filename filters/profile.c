@@ -138,7 +138,7 @@ static int on_begin(void *ctx, const struct xml_event *event, struct err *err)
         s.line = line_attribute(event);
     else if (strcmp(element, "M") == 0)
         status = p->has_thread ? add_value(p, event, err)
-                               : err_set(err, ERR_FORMAT, "%s:%llu: M stands outside PROFILESCOPETREE", p->name,
+                               : err_set(err, ERR_FORMAT, "%s:%llu: M outside PROFILESCOPETREE", p->name,
                                          (unsigned long long)event->line);
     *vec_push(&p->open) = s;
     return status;

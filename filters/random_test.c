@@ -276,8 +276,9 @@ static void check_loops(void)
     CHECK_INT(instr_loops_finish(l, "a name", w), want.len > 0);
     put_found(&got, p);
     CHECK_STR(got.bytes, want.bytes);
-    char *said =
-        mem_printf("a name: %u of its %u jumps are between functions; loops made of them are not told", lost, jumps);
+    char *said = mem_printf(
+        "a name: %u of %u recorded jumps cross function boundaries; loops formed by such jumps cannot be detected",
+        lost, jumps);
     CHECK_STR(warnings_count(w) ? warnings_get(w, 0) : "", lost ? said : "");
     want.len = got.len = 0;
     buf_str(&want, "");

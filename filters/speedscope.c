@@ -33,7 +33,7 @@ static int context(struct speedscope *s, json_ix at, uint32_t parent, uint32_t *
 {
     uint64_t index = json_count(s->json, at);
     if (json_type_of(s->json, at) != JSON_NUMBER || index >= s->frames.count)
-        return wrong(s, at, "there is no frame of that number");
+        return wrong(s, at, "no frame has this number");
     json_ix f = s->frames.items[index];
     struct builder_place p = {parent, "[unknown]", json_string_of(s->json, json_get(s->json, f, "name")),
                               json_string_of(s->json, json_get(s->json, f, "file")),
@@ -53,7 +53,7 @@ static int read_sampled(struct speedscope *s, json_ix profile, uint32_t event, d
             if (depth++ < LIMIT_PATH_DEPTH && context(s, f, at, &at) < 0)
                 return -1;
         if (weight == JSON_NONE)
-            return wrong(s, i, "there are fewer weights than samples");
+            return wrong(s, i, "fewer weights than samples");
         if (at != HPCPROF_NO_PARENT)
             builder_add_number(&s->builder, at, event, json_number(j, weight) * scale);
         weight = json_next(j, weight);
@@ -75,12 +75,12 @@ static int read_evented(struct speedscope *s, json_ix profile, uint32_t event, d
         last = at;
         if (strcmp(json_string_of(j, json_get(j, i, "type")), "O") == 0) {
             if (s->open.count >= LIMIT_PATH_DEPTH)
-                return wrong(s, i, "more than 1024 frames are open");
+                return wrong(s, i, "more than 1024 open frames");
             if (context(s, json_get(j, i, "frame"), around, &opened) < 0)
                 return -1;
             *vec_push(&s->open) = opened;
         } else if (s->open.count == 0)
-            return wrong(s, i, "a frame is closed that was not opened");
+            return wrong(s, i, "a frame is closed that was not open");
         else
             s->open.count--;
     }
@@ -122,7 +122,7 @@ static int read_profile(struct speedscope *s, json_ix profile, uint32_t number)
         return read_sampled(s, profile, event, scale);
     if (strcmp(type, "evented") == 0)
         return read_evented(s, profile, event, scale);
-    return wrong(s, profile, "a profile is of type \"sampled\" or \"evented\"");
+    return wrong(s, profile, "a profile must be of type \"sampled\" or \"evented\"");
 }
 
 int speedscope_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)

@@ -111,7 +111,7 @@ static int read_value(struct table_reader *t, const char *text, uint64_t *value)
     bool fits = none || (whole ? errno == 0 : !(v >= 0x1p64)), is = none || (*end == '\0' && v >= 0 && fits);
     *value = none || !is ? 0 : whole ? exact : (uint64_t)(v + 0.5);
     buf_release(&plain);
-    return is ? 0 : wrong(t, fits ? "this is no number, 0 or more:" : "this is more than 64 bits hold:", text);
+    return is ? 0 : wrong(t, fits ? "not a number >= 0:" : "exceeds 64 bits:", text);
 }
 
 static uint32_t thread_named(struct table_reader *t, const char *name)
@@ -180,10 +180,9 @@ int table_convert(const struct filter_input *in, struct hpcprof *into, struct wa
     struct line_reader r = line_reader_make(in->bytes, in->len);
     (void)warnings;
     if (!in->options->columns)
-        return err_set(err, ERR_USAGE,
-                       "%s: what the columns of a table are, --columns says: file,line,procedure,CYCLES", in->name);
+        return err_set(err, ERR_USAGE, "%s: a table needs --columns, for example file,line,procedure,CYCLES", in->name);
     if (in->len && !looks_like_text(in->bytes, in->len))
-        return err_set(err, ERR_FORMAT, "%s: is no text", in->name);
+        return err_set(err, ERR_FORMAT, "%s: not a text file", in->name);
     t.builder = builder_begin(into, in, "table", "");
     t.first_thread = t.builder.thread;
     int status = read_columns(&t);

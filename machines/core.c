@@ -23,7 +23,7 @@ static int get_number(const struct machine_file *f, const struct xml_event *e, c
     double v = strtod(text, &end);
     if (end == text || *end || !(v >= least && v <= most)) {
         char right[64];
-        snprintf(right, sizeof right, "a number from %g to %g is wanted", least, most);
+        snprintf(right, sizeof right, "expected a number from %g to %g", least, most);
         return xml_attr_wrong(e, f->name, attr, text, right, err);
     }
     *to = (float)v;
@@ -42,7 +42,7 @@ static int get_yes(const struct machine_file *f, const struct xml_event *e, cons
     if (!text)
         return 0;
     if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-        return xml_attr_wrong(e, f->name, attr, text, "yes or no is wanted", err);
+        return xml_attr_wrong(e, f->name, attr, text, "expected yes or no", err);
     *to = *text == 'y';
     return 0;
 }
@@ -51,7 +51,7 @@ static int get_yes(const struct machine_file *f, const struct xml_event *e, cons
 static int get_uops(const struct machine_file *f, const struct xml_event *e, const char *attr, uint16_t *to,
                     struct err *err)
 {
-    const char *text = xml_attr_get(e, attr), *right = "ports are wanted, a hexadecimal digit each, up to 8 uops";
+    const char *text = xml_attr_get(e, attr), *right = "expected ports, one hexadecimal digit each, for up to 8 uops";
     size_t n = 0;
     if (!text)
         return 0;
@@ -79,7 +79,7 @@ static int begin_op(void *ctx, const struct machine_file *f, const struct xml_ev
     uint16_t each[UOPS_MAX] = {0};
     size_t k = 0;
     if (strcmp(e->element, "op") != 0)
-        return err_set(err, ERR_FORMAT, "%s:%llu: <%s> has no place in <core>; <op> has", f->name,
+        return err_set(err, ERR_FORMAT, "%s:%llu: <%s> is not allowed in <core>; use <op>", f->name,
                        (unsigned long long)e->line, e->element);
     if (xml_attrs_known(e, f->name, known, err) < 0)
         return -1;
@@ -89,15 +89,15 @@ static int begin_op(void *ctx, const struct machine_file *f, const struct xml_ev
         return err_set(err, ERR_FORMAT, "%s:%llu: <op> needs kind=\"...\"", f->name, (unsigned long long)e->line);
     if (k == COST_KINDS_COUNT) {
         const char *near = str_nearest(kind, machine_cost_words);
-        char *right = near ? mem_printf("there is no such kind; did you mean '%s'?", near)
-                           : mem_strdup("there is no such kind (doc/formats/machine.md lists them)");
+        char *right = near ? mem_printf("unknown kind; did you mean '%s'?", near)
+                           : mem_strdup("unknown kind (doc/formats/machine.md lists the kinds)");
         int status = xml_attr_wrong(e, f->name, "kind", kind, right, err);
         mem_free(right);
         return status;
     }
     struct cost *c = &m->costs[k];
     if (c->given)
-        return xml_attr_wrong(e, f->name, "kind", kind, "this kind has been given above", err);
+        return xml_attr_wrong(e, f->name, "kind", kind, "this kind is already defined above", err);
     c->given = true;
     if (get_number(f, e, "latency", 0, 1000, &c->latency, err) < 0 ||
         get_number(f, e, "chain", 0, 1000, &c->chain, err) < 0 || get_uops(f, e, "uops", c->uops[0], err) < 0 ||
@@ -153,7 +153,7 @@ static int begin_core(void *ctx, const struct machine_file *f, const struct xml_
     get_text(e, "without", m->processors.without, sizeof m->processors.without);
     get_text(e, "llvm", m->llvm, sizeof m->llvm);
     if (strcmp(m->arch, "x86-64") != 0 && strcmp(m->arch, "aarch64") != 0)
-        return xml_attr_wrong(e, f->name, "arch", m->arch, "x86-64 or aarch64 is wanted", err);
+        return xml_attr_wrong(e, f->name, "arch", m->arch, "expected x86-64 or aarch64", err);
     m->aarch64 = m->arch[0] == 'a';
     return 0;
 }
@@ -196,7 +196,7 @@ static int parse(const void *bytes, size_t len, const char *name, struct machine
     int status = machine_file_parse(bytes, len, name, &part, m, err);
     if (status == 0)
         status = err_set(err, ERR_FORMAT,
-                         "%s: has no <core>, so that it says nothing of instructions (doc/formats/machine.md)", name);
+                         "%s: has no <core>, so it has no costs of instructions (doc/formats/machine.md)", name);
     static const uint8_t needed[] = {COST_INT, COST_BRANCH, COST_LOAD, COST_STORE, COST_FP_ADD, COST_FP_MULTIPLY};
     for (size_t i = 0; status > 0 && i < ARRAY_SIZE(needed); i++)
         if (!m->costs[needed[i]].given)
@@ -212,7 +212,7 @@ static int parse(const void *bytes, size_t len, const char *name, struct machine
         base[strlen(base) - 4] = '\0';
     snprintf(m->name, sizeof m->name, "%s", base);
     mem_free(base);
-    snprintf(m->assumed, sizeof m->assumed, "%s, as asked for", m->core);
+    snprintf(m->assumed, sizeof m->assumed, "%s, as requested", m->core);
     *result = m;
     return 0;
 }

@@ -36,8 +36,8 @@ static int get_number(const struct machine_file *f, const struct xml_event *e, c
         return err_set(err, ERR_FORMAT, "%s:%llu: <%s> needs %s=\"...\"", f->name, (unsigned long long)e->line,
                        e->element, attr);
     if (!parse_size(text, to) || *to == 0 || *to > most)
-        return xml_attr_wrong(e, f->name, attr, text,
-                              "a whole number above 0 is wanted, with K, M or G behind it if you like", err);
+        return xml_attr_wrong(e, f->name, attr, text, "expected an integer above 0, optionally followed by K, M or G",
+                              err);
     return 0;
 }
 
@@ -56,7 +56,7 @@ static int get_word(const struct machine_file *f, const struct xml_event *e, con
         return 0;
     for (unsigned i = 0; words[i]; i++)
         buf_printf(&b, "%s%s", i ? " or " : "", words[i]);
-    buf_str(&b, " is wanted");
+    buf_str(&b, " is required");
     int status = xml_attr_wrong(e, f->name, attr, text, b.bytes, err);
     buf_release(&b);
     return status;
@@ -83,20 +83,21 @@ static int check_level(const struct machine_level *l, const char *where, struct 
 {
     const char *block = l->tlb ? "page" : "line";
     if (!power_of_two(l->line))
-        return err_set(err, ERR_FORMAT, "%s: %s: a %s of %u bytes; a power of two is wanted", where, l->name, block,
+        return err_set(err, ERR_FORMAT, "%s: %s: a %s of %u bytes; it must be a power of two", where, l->name, block,
                        l->line);
     if (l->ways == 0 || l->ways > MACHINE_WAYS)
-        return err_set(err, ERR_FORMAT, "%s: %s: how many ways? 1 to %d", where, l->name, MACHINE_WAYS);
+        return err_set(err, ERR_FORMAT, "%s: %s: the number of ways must be 1 to %d", where, l->name, MACHINE_WAYS);
     if (l->size == 0 || l->size % ((uint64_t)l->line * l->ways))
-        return err_set(err, ERR_FORMAT, "%s: %s: %llu bytes are not a number of sets of %u ways of %u bytes", where,
-                       l->name, (unsigned long long)l->size, l->ways, l->line);
+        return err_set(err, ERR_FORMAT, "%s: %s: %llu bytes are not a multiple of %u ways of %u bytes", where, l->name,
+                       (unsigned long long)l->size, l->ways, l->line);
     if (l->size / l->line > 1u << 28)
-        return err_set(err, ERR_LIMIT, "%s: %s: more than %u blocks", where, l->name, 1u << 28);
+        return err_set(err, ERR_LIMIT, "%s: %s: more than %u cache lines", where, l->name, 1u << 28);
     if (l->replace == MACHINE_PLRU && !power_of_two(l->ways))
-        return err_set(err, ERR_FORMAT, "%s: %s: plru chooses in a tree: its ways must be a power of two, not %u",
-                       where, l->name, l->ways);
+        return err_set(err, ERR_FORMAT,
+                       "%s: %s: plru uses a tree, so the number of ways must be a power of two, not %u", where, l->name,
+                       l->ways);
     if (l->write_through && l->inclusive && l->no_allocate)
-        return err_set(err, ERR_FORMAT, "%s: %s: what allocates no stores cannot include the levels before it", where,
+        return err_set(err, ERR_FORMAT, "%s: %s: a level that does not allocate stores cannot be inclusive", where,
                        l->name);
     return 0;
 }
@@ -112,7 +113,7 @@ static int get_name(const struct machine_file *f, const struct xml_event *e, str
     for (const char *p = name; *p; p++)
         if (!isalnum((unsigned char)*p) && *p != '-' && *p != '_')
             return xml_attr_wrong(e, f->name, "name", name,
-                                  "letters, digits, '-' and '_' are wanted: it becomes part of metrics' names", err);
+                                  "use letters, digits, '-' and '_': the name becomes part of metric names", err);
     strcpy(l->name, name);
     return 0;
 }
@@ -178,7 +179,7 @@ static int begin_level(void *ctx, const struct machine_file *f, const struct xml
     struct machine_level l = {0};
     bool tlb = strcmp(e->element, "tlb") == 0;
     if (!tlb && strcmp(e->element, "cache") != 0)
-        return err_set(err, ERR_FORMAT, "%s:%llu: <%s> has no place in <memory>; <cache> and <tlb> have", f->name,
+        return err_set(err, ERR_FORMAT, "%s:%llu: <%s> is not allowed in <memory>; use <cache> and <tlb>", f->name,
                        (unsigned long long)e->line, e->element);
     if (m->level_count == MACHINE_LEVELS)
         return err_set(err, ERR_LIMIT, "%s:%llu: more than %d levels", f->name, (unsigned long long)e->line,
@@ -235,10 +236,10 @@ static int check_next(const struct machine_level *l, const struct machine_level 
                       struct err *err)
 {
     if (next->line < l->line)
-        return err_set(err, ERR_FORMAT, "%s: %s has blocks of %u bytes, and %s behind it smaller ones of %u", where,
+        return err_set(err, ERR_FORMAT, "%s: %s has lines of %u bytes, and %s after it smaller ones of %u", where,
                        l->name, l->line, next->name, next->line);
     if (l->shared && !next->shared)
-        return err_set(err, ERR_FORMAT, "%s: %s is shared, and %s behind it is private; a private level comes first",
+        return err_set(err, ERR_FORMAT, "%s: %s is shared, and %s after it is private; private levels come first",
                        where, l->name, next->name);
     if (next->inclusive && next->size < l->size)
         return err_set(err, ERR_FORMAT, "%s: %s includes %s and is smaller", where, next->name, l->name);
@@ -249,7 +250,7 @@ int machine_memory_check(struct machine_memory *m, const char *where, struct err
 {
     uint32_t last[2] = {MACHINE_NO_LEVEL, MACHINE_NO_LEVEL};
     if (m->level_count == 0 || m->level_count > MACHINE_LEVELS)
-        return err_set(err, ERR_FORMAT, "%s: a <machine> with <memory> of 1 to %d levels is wanted", where,
+        return err_set(err, ERR_FORMAT, "%s: expected a <machine> with <memory> of 1 to %d levels", where,
                        MACHINE_LEVELS);
     for (uint32_t i = 0; i < m->level_count; i++) {
         struct machine_level *l = &m->levels[i];
@@ -257,7 +258,7 @@ int machine_memory_check(struct machine_memory *m, const char *where, struct err
             return -1;
         for (uint32_t j = 0; j < i; j++)
             if (strcmp(m->levels[j].name, l->name) == 0)
-                return err_set(err, ERR_FORMAT, "%s: two levels are called %s", where, l->name);
+                return err_set(err, ERR_FORMAT, "%s: two levels are named %s", where, l->name);
         if (last[l->tlb] != MACHINE_NO_LEVEL) {
             if (check_next(&m->levels[last[l->tlb]], l, where, err) < 0)
                 return -1;
@@ -267,7 +268,7 @@ int machine_memory_check(struct machine_memory *m, const char *where, struct err
         last[l->tlb] = i;
     }
     if (last[0] == MACHINE_NO_LEVEL)
-        return err_set(err, ERR_FORMAT, "%s: no <cache>: there is nothing to simulate but TLBs", where);
+        return err_set(err, ERR_FORMAT, "%s: no <cache>: only TLBs to simulate", where);
     return 0;
 }
 

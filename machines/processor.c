@@ -65,7 +65,7 @@ int processor_read(const char *cpuinfo, struct processor *p, struct err *err)
     char part[4096];
     FILE *f = fopen(cpuinfo, "r"); /* files of the kernel have no length */
     if (!f)
-        return err_errno(err, cpuinfo, "looking for this machine's processor");
+        return err_errno(err, cpuinfo, "reading this machine's processor");
     for (size_t n; text.len < MOST_BYTES && (n = fread(part, 1, sizeof part, f)) > 0;)
         buf_add(&text, part, n);
     fclose(f);

@@ -24,8 +24,8 @@ static const struct table_column compared_columns[] = {
      .description = "below 1: faster than in the first run"},
 };
 static const struct table_decl compared = {"barriers_compared", "Barriers compared",
-                                           "the same barrier in the first run and in each other one", compared_columns,
-                                           ARRAY_SIZE(compared_columns)};
+                                           "each barrier of the first run, compared with the other runs",
+                                           compared_columns, ARRAY_SIZE(compared_columns)};
 
 enum { KEYS = 3, NUMBERS = 4 };
 struct columns {

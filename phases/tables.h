@@ -32,32 +32,32 @@ static const struct table_column phases_barrier_columns[] = {
     {.name = "place", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
     {.name = "kind", .type = TABLE_TEXT, .merge = TABLE_KEY},
     {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
-    {.name = "number", .type = TABLE_COUNT, .merge = TABLE_MIN, .description = "in the order they were first met"},
+    {.name = "number", .type = TABLE_COUNT, .merge = TABLE_MIN, .description = "in order of first use"},
     {.name = "episodes", .type = TABLE_COUNT, .merge = TABLE_SUM},
     {.name = "passages", .type = TABLE_COUNT, .merge = TABLE_SUM, .description = "of single threads"},
-    {.name = "threads", .type = TABLE_COUNT, .merge = TABLE_MAX, .description = "most that took part"},
+    {.name = "threads", .type = TABLE_COUNT, .merge = TABLE_MAX, .description = "largest number of participants"},
     {.name = "phase",
      .title = "phase time",
      .unit = "ns",
      .type = TABLE_COUNT,
      .merge = TABLE_SUM,
-     .description = "from the last arrival at the barrier before to the last arrival here"},
+     .description = "from the last arrival at the previous barrier to the last arrival here"},
     {.name = "barrier",
      .title = "barrier time",
      .unit = "ns",
      .type = TABLE_COUNT,
      .merge = TABLE_SUM,
-     .description = "last arrival less first arrival"},
+     .description = "last arrival minus first arrival"},
     {.name = "idle",
      .unit = "ns",
      .type = TABLE_COUNT,
      .merge = TABLE_SUM,
-     .description = "what all threads together waited for the last"},
+     .description = "total time that threads waited for the last"},
     {.name = "overhead",
      .unit = "ns",
      .type = TABLE_COUNT,
      .merge = TABLE_SUM,
-     .description = "from the last arrival to the first that went on"},
+     .description = "from the last arrival to the first departure"},
     {.name = "worst", .title = "longest barrier time", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_MAX},
     {.name = "best", .title = "shortest barrier time", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_MIN},
     {.name = "longest_phase", .title = "longest phase", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_MAX},
@@ -67,11 +67,11 @@ static const struct table_column phases_barrier_columns[] = {
      .unit = "ms2",
      .type = TABLE_NUMBER,
      .merge = TABLE_SUM,
-     .description = "their sum, of which the deviation is made"},
+     .description = "sum of squares, for the standard deviation"},
     {.name = "broken",
      .type = TABLE_COUNT,
      .merge = TABLE_SUM,
-     .description = "episodes that were never complete: a thread ended inside, or the team was cancelled"},
+     .description = "incomplete episodes: a thread ended inside, or the team was cancelled"},
     {.name = "first", .type = TABLE_TIME, .merge = TABLE_MIN, .description = "first arrival"},
     {.name = "last", .type = TABLE_TIME, .merge = TABLE_MAX, .description = "last arrival"},
     {.name = "after",
@@ -79,7 +79,7 @@ static const struct table_column phases_barrier_columns[] = {
      .type = TABLE_REF,
      .refers = "region",
      .merge = TABLE_LAST,
-     .description = "samples taken after this barrier and before the next carry it"},
+     .description = "region of the samples between this barrier and the next"},
     {.name = "mean", .title = "mean barrier time", .unit = "ns", .type = TABLE_NUMBER, .merge = TABLE_LAST},
     {.name = "deviation", .unit = "ns", .type = TABLE_NUMBER, .merge = TABLE_LAST},
     {.name = "share",
@@ -87,14 +87,14 @@ static const struct table_column phases_barrier_columns[] = {
      .unit = "%",
      .type = TABLE_NUMBER,
      .merge = TABLE_LAST,
-     .description = "barrier time as part of the phase time"},
+     .description = "barrier time as a share of the phase time"},
     {.name = "imbalance",
      .unit = "%",
      .type = TABLE_NUMBER,
      .merge = TABLE_LAST,
-     .description = "idle time as part of all threads' phase time"},
+     .description = "idle time as a share of all threads' phase time"},
     {.name = "last_thread", .title = "most often last", .type = TABLE_REF, .refers = "thread", .merge = TABLE_LAST},
-    {.name = "last_share", .title = "so often", .unit = "%", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+    {.name = "last_share", .title = "share of episodes", .unit = "%", .type = TABLE_NUMBER, .merge = TABLE_LAST},
 };
 
 static const struct table_column phases_thread_columns[] = {
@@ -108,7 +108,7 @@ static const struct table_column phases_thread_columns[] = {
      .unit = "ns",
      .type = TABLE_COUNT,
      .merge = TABLE_SUM,
-     .description = "from the begin of the phase to its arrival"},
+     .description = "from the start of the phase to its arrival"},
 };
 
 static const struct table_column phases_waits_for_columns[] = {
@@ -131,7 +131,7 @@ static const struct table_column phases_time_columns[] = {
 
 static const struct table_column phases_phase_columns[] = {
     {.name = "ended", .title = "ended by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_KEY},
-    {.name = "begun", .title = "begun by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_KEY},
+    {.name = "begun", .title = "started by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_KEY},
     {.name = "episodes", .type = TABLE_COUNT, .merge = TABLE_SUM},
     {.name = "phase", .title = "phase time", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_SUM},
     {.name = "barrier", .title = "barrier time", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_SUM},
@@ -140,7 +140,7 @@ static const struct table_column phases_phase_columns[] = {
 static const struct table_column phases_episode_columns[] = {
     {.name = "barrier", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST},
     {.name = "number", .type = TABLE_COUNT, .merge = TABLE_LAST, .description = "of the barrier's episodes, from 1"},
-    {.name = "begin", .title = "phase begins", .type = TABLE_TIME, .merge = TABLE_LAST},
+    {.name = "begin", .title = "phase start", .type = TABLE_TIME, .merge = TABLE_LAST},
     {.name = "first", .title = "first arrival", .type = TABLE_TIME, .merge = TABLE_LAST},
     {.name = "last", .title = "last arrival", .type = TABLE_TIME, .merge = TABLE_LAST},
     {.name = "release", .type = TABLE_TIME, .merge = TABLE_LAST},
@@ -154,7 +154,7 @@ static const struct table_column phases_episode_columns[] = {
 static const struct table_column phases_arrival_columns[] = {
     {.name = "episode", .type = TABLE_REF, .refers = "episodes", .merge = TABLE_LAST},
     {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_LAST},
-    {.name = "order", .type = TABLE_COUNT, .merge = TABLE_LAST, .description = "1: the first to arrive"},
+    {.name = "order", .type = TABLE_COUNT, .merge = TABLE_LAST, .description = "1: first arrival"},
     {.name = "arrived", .type = TABLE_TIME, .merge = TABLE_LAST},
     {.name = "waited", .unit = "ns", .type = TABLE_COUNT, .merge = TABLE_LAST},
 };
@@ -170,11 +170,11 @@ static const struct table_column phases_wait_columns[] = {
 static const struct table_column phases_passage_columns[] = {
     {.name = "barrier", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST},
     {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_LAST},
-    {.name = "from", .title = "begun by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST},
+    {.name = "from", .title = "started by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST},
     {.name = "group", .title = "communicator", .type = TABLE_COUNT, .merge = TABLE_LAST},
     {.name = "ranks", .type = TABLE_COUNT, .merge = TABLE_LAST},
     {.name = "number", .type = TABLE_COUNT, .merge = TABLE_LAST, .description = "of the communicator's collectives"},
-    {.name = "begin", .title = "phase begins", .type = TABLE_TIME, .merge = TABLE_LAST},
+    {.name = "begin", .title = "phase start", .type = TABLE_TIME, .merge = TABLE_LAST},
     {.name = "arrived", .type = TABLE_TIME, .merge = TABLE_LAST},
     {.name = "left", .type = TABLE_TIME, .merge = TABLE_LAST},
 };
@@ -195,7 +195,7 @@ static const struct table_column phases_state_columns[] = {
 /* A phase is known by the barrier that began it while it runs; which one will end it is not, and is the one that did most
    often. */
 #define PHASES_OF_PHASE                                                                                                \
-    {.name = "begun", .title = "begun by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_KEY},               \
+    {.name = "begun", .title = "started by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_KEY},             \
     {                                                                                                                  \
         .name = "ended", .title = "ended by", .type = TABLE_REF, .refers = "barriers", .merge = TABLE_LAST,            \
         .description = "most often"                                                                                    \
@@ -209,7 +209,7 @@ static const struct table_column phases_sample_columns[] = {
     {.name = "value",
      .type = TABLE_COUNT,
      .merge = TABLE_SUM,
-     .description = "samples times period: what the thread counted in this phase, waiting at its end included"},
+     .description = "samples times period of the thread in this phase, including the wait at its end"},
 };
 
 static const struct table_column phases_place_columns[] = {
@@ -223,32 +223,31 @@ static const struct table_column phases_place_columns[] = {
      .unit = "%",
      .type = TABLE_NUMBER,
      .merge = TABLE_SUM,
-     .description = "what all threads counted in the phase is 100"},
+     .description = "relative to the counts of all threads in the phase"},
 };
 
 #define PHASES_COLUMNS(array) array, sizeof array / sizeof *array
 /* In the order of enum phases_table; what refers to a table stands behind it. */
 static const struct table_decl phases_tables[PHASES_TABLES] = {
-    {"barriers", "Barriers", "phases and the barriers that end them, one row a place",
+    {"barriers", "Barriers", "phases and the barriers that end them, one row for each place",
      PHASES_COLUMNS(phases_barrier_columns)},
-    {"barrier_threads", "Threads at barriers", "how each thread came to each barrier",
+    {"barrier_threads", "Threads at barriers", "arrivals of each thread at each barrier",
      PHASES_COLUMNS(phases_thread_columns)},
-    {"waits_for", "Who waits for whom", "time that threads waited at barriers, by who came last",
+    {"waits_for", "Waiting by last thread", "time that threads waited at barriers, by the last thread",
      PHASES_COLUMNS(phases_waits_for_columns)},
-    {"barrier_times", "Barrier times", "how many episodes had which barrier time", PHASES_COLUMNS(phases_time_columns)},
-    {"phases", "Phases", "by the barriers they lie between", PHASES_COLUMNS(phases_phase_columns)},
-    {"episodes", "Episodes", "single passages of barriers: the worst of each, and a sample of the rest",
+    {"barrier_times", "Barrier times", "histogram of barrier times", PHASES_COLUMNS(phases_time_columns)},
+    {"phases", "Phases", "by the barriers before and after", PHASES_COLUMNS(phases_phase_columns)},
+    {"episodes", "Episodes", "single episodes of barriers: the longest of each, and a sample of the rest",
      PHASES_COLUMNS(phases_episode_columns)},
-    {"arrivals", "Arrivals", "who came when in the kept episodes", PHASES_COLUMNS(phases_arrival_columns)},
-    {"waits", "Waits", "for locks, conditions, threads, messages: by place", PHASES_COLUMNS(phases_wait_columns)},
-    {"passages", "Collectives by rank", "single passages of MPI's collectives, of each rank",
-     PHASES_COLUMNS(phases_passage_columns)},
-    {"thread_states", "Threads' states", "where each thread was when this was last written",
+    {"arrivals", "Arrivals", "arrivals in the recorded episodes", PHASES_COLUMNS(phases_arrival_columns)},
+    {"waits", "Waits", "waits for locks, conditions, threads and messages, by place",
+     PHASES_COLUMNS(phases_wait_columns)},
+    {"passages", "Collectives by rank", "single MPI collectives of each rank", PHASES_COLUMNS(phases_passage_columns)},
+    {"thread_states", "Threads' states", "state of each thread when the measurement was last written",
      PHASES_COLUMNS(phases_state_columns)},
-    {"phase_samples", "Samples in phases", "what each thread counted in each phase",
+    {"phase_samples", "Samples in phases", "counts of each thread in each phase",
      PHASES_COLUMNS(phases_sample_columns)},
-    {"phase_loops", "Loops in phases", "what ran in each phase, by its innermost loop",
-     PHASES_COLUMNS(phases_place_columns)},
+    {"phase_loops", "Loops in phases", "time in each phase, by innermost loop", PHASES_COLUMNS(phases_place_columns)},
 };
 
 /* The region of samples taken after barrier N: this and N. */

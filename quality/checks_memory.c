@@ -45,13 +45,12 @@ void check_strided(struct finder *f)
         double used =
             r->runtime ? (double)size / line : (double)size / (double)(llabs(r->moves) < line ? llabs(r->moves) : line);
         if (r->runtime)
-            finder_say(
-                f, path_step(f->b, r->step), 0.7, NAN,
-                "the reference at 0x%llx moves by a number that is known at run time only; %.0f%% of a line is used at "
-                "worst",
-                (unsigned long long)path_step(f->b, r->step)->addr, 100 * used);
+            finder_say(f, path_step(f->b, r->step), 0.7, NAN,
+                       "the stride of the reference at 0x%llx is known only at run time; at worst %.0f%% of a cache "
+                       "line is used",
+                       (unsigned long long)path_step(f->b, r->step)->addr, 100 * used);
         else
-            finder_say(f, path_step(f->b, r->step), 0.9, NAN, "the reference at 0x%llx takes %u of every %lld bytes",
+            finder_say(f, path_step(f->b, r->step), 0.9, NAN, "the reference at 0x%llx uses %u of every %lld bytes",
                        (unsigned long long)path_step(f->b, r->step)->addr, size, (long long)llabs(r->moves));
         return;
     }
@@ -64,7 +63,7 @@ void check_indirect(struct finder *f)
         if (f->b->refs.items[i].stride == STRIDE_INDIRECT && !finder_memory(f, &f->b->refs.items[i])->vector_index)
             finder_note(&found, path_step(f->b, f->b->refs.items[i].step));
     if (found.count)
-        finder_say(f, found.first, 0.9, NAN, "%u reference%s whose address was loaded in the same iteration, at %s%s",
+        finder_say(f, found.first, 0.9, NAN, "%u indirect reference%s (address loaded in the same iteration), at %s%s",
                    found.count, finder_plural(found.count), found.where.bytes, found.count > 4 ? " and more" : "");
     buf_release(&found.where);
 }
@@ -72,8 +71,8 @@ void check_indirect(struct finder *f)
 void check_spilled(struct finder *f)
 {
     if (f->q->spills && !f->q->calls)
-        finder_say(f, NULL, 0.8, NAN, "%u value%s stored on the stack and loaded again in every iteration",
-                   f->q->spills, finder_plural(f->q->spills));
+        finder_say(f, NULL, 0.8, NAN, "%u value%s spilled to the stack and reloaded in every iteration", f->q->spills,
+                   finder_plural(f->q->spills));
 }
 
 static bool is_stored(const struct finder *f, const struct ref *load)
@@ -98,8 +97,7 @@ void check_invariant_load(struct finder *f)
             finder_note(&found, path_step(f->b, r->step));
     }
     if (found.count)
-        finder_say(f, found.first, 0.6, NAN,
-                   "%u load%s of the same address in every iteration, at %s%s: the loop's stores might change it",
+        finder_say(f, found.first, 0.6, NAN, "%u loop-invariant load%s, at %s%s, because the loop's stores might alias",
                    found.count, finder_plural(found.count), found.where.bytes, found.count > 4 ? " and more" : "");
     buf_release(&found.where);
 }
@@ -129,13 +127,10 @@ void check_splits(struct finder *f)
             const struct ref *b = &f->b->refs.items[k];
             bool off = (b->form.add - a->form.add) % size != 0 || a->moves % size != 0;
             if (b->known && vector_access(f, b) && b->moves == a->moves && form_same_terms(&a->form, &b->form) && off) {
-                finder_say(
-                    f, path_step(f->b, a->step), 0.6, NAN,
-                    "vectors of %lld bytes at distances that are no multiple of it (0x%llx, 0x%llx): some cross from "
-                    "one line of the "
-                    "cache into the next",
-                    (long long)size, (unsigned long long)path_step(f->b, a->step)->addr,
-                    (unsigned long long)path_step(f->b, b->step)->addr);
+                finder_say(f, path_step(f->b, a->step), 0.6, NAN,
+                           "vectors of %lld bytes at unaligned distances (0x%llx, 0x%llx): some cross cache lines",
+                           (long long)size, (unsigned long long)path_step(f->b, a->step)->addr,
+                           (unsigned long long)path_step(f->b, b->step)->addr);
                 return;
             }
         }
@@ -152,13 +147,11 @@ void check_pages(struct finder *f)
             if (store->writes && load->reads && w->known && form_same_terms(&w->form, &r->form) &&
                 llabs(apart) >= 4096 - 64 && llabs(apart) > store->size &&
                 meet_in_page(apart, store->size, load->size)) {
-                finder_say(
-                    f, path_step(f->b, r->step), 0.5, NAN,
-                    "the load at 0x%llx and the store at 0x%llx are %lld bytes apart: to the core that looks like the "
-                    "same "
-                    "address, and one waits for the other",
-                    (unsigned long long)path_step(f->b, r->step)->addr,
-                    (unsigned long long)path_step(f->b, w->step)->addr, (long long)llabs(apart));
+                finder_say(f, path_step(f->b, r->step), 0.5, NAN,
+                           "4K aliasing: the load at 0x%llx and the store at 0x%llx are %lld bytes apart, so the core "
+                           "assumes the same address and the load waits",
+                           (unsigned long long)path_step(f->b, r->step)->addr,
+                           (unsigned long long)path_step(f->b, w->step)->addr, (long long)llabs(apart));
                 return;
             }
         }
@@ -191,6 +184,6 @@ void check_no_prefetch(struct finder *f)
 {
     struct found found = finder_look(f, is_prefetch, true);
     if (f->q->strides[STRIDE_INDIRECT] && !found.count && f->q->strides[STRIDE_ONE])
-        finder_say(f, NULL, 0.3, NAN, "no prefetch, and hardware does not foresee indirect references");
+        finder_say(f, NULL, 0.3, NAN, "no software prefetch, and hardware cannot prefetch indirect references");
     buf_release(&found.where);
 }

@@ -90,7 +90,7 @@ void check_reduction_chain(struct finder *f)
         return;
     finder_say(f, s, finder_chain_confidence(f, knows_flags(f) ? 0.9 : 0.7),
                finder_gain(f, vectors ? q->if_vectorized : q->if_no_chain),
-               "the sum at 0x%llx is the only value handed on, and each addition waits for the one before",
+               "serial reduction: each addition at 0x%llx waits for the previous one, and nothing else is loop-carried",
                (unsigned long long)s->addr);
 }
 
@@ -109,7 +109,7 @@ void check_partly(struct finder *f)
     buf_release(&scalars.where);
     if (!scalars.count)
         finder_say(f, NULL, 0.5, finder_gain(f, f->q->if_vectorized),
-                   "%.0f%% of the loads, stores and calculations that could be are vectorized", 100 * ratio);
+                   "%.0f%% of the vectorizable loads, stores and calculations are vectorized", 100 * ratio);
     else
         finder_say_steps(f, unvectorized_step, false, 0.6, finder_gain(f, f->q->if_vectorized), "scalar calculation");
 }
@@ -126,7 +126,7 @@ void check_narrow(struct finder *f)
         }
     }
     if (first && widest < f->b->machine->vector)
-        finder_say(f, first, 0.7, finder_gain(f, f->q->if_vectorized), "vectors of %u bytes, where the core has %u",
+        finder_say(f, first, 0.7, finder_gain(f, f->q->if_vectorized), "vectors of %u bytes; the core supports %u",
                    widest, f->b->machine->vector);
 }
 
@@ -158,7 +158,7 @@ static double share_of(const struct finder *f, step_test *test)
 
 void check_conversions(struct finder *f)
 {
-    finder_say_steps(f, converts_int, false, 0.8, share_of(f, converts_int), "whole-number conversion");
+    finder_say_steps(f, converts_int, false, 0.8, share_of(f, converts_int), "integer conversion");
 }
 
 void check_widths(struct finder *f)
@@ -207,8 +207,7 @@ void check_division(struct finder *f)
     if (found.count)
         finder_say(f, found.first, 0.9, finder_gain(f, without_divider(f)),
                    "%u division%s at %s%s, %.3g cycles of the divider", found.count, finder_plural(found.count),
-                   found.where.bytes,
-                   reads_invariant_vector(f, found.first) ? ", with an operand that no iteration changes" : "",
+                   found.where.bytes, reads_invariant_vector(f, found.first) ? ", with a loop-invariant operand" : "",
                    f->q->cycles[BOUND_DIVIDER]);
     buf_release(&found.where);
 }
@@ -220,7 +219,7 @@ void check_square_root(struct finder *f)
 
 void check_int_division(struct finder *f)
 {
-    finder_say_steps(f, divides_int, false, 0.9, finder_gain(f, without_divider(f)), "whole-number division");
+    finder_say_steps(f, divides_int, false, 0.9, finder_gain(f, without_divider(f)), "integer division");
 }
 
 /* Does what is in these registers behind the step at `first` of the path come to be (part of) an address, in this iteration
@@ -285,7 +284,7 @@ void check_fma_missed(struct finder *f)
                 break;
         }
         if (uses == 1 && added && !read_on_other_ways(f, product)) {
-            finder_say(f, m, 0.7, NAN, "the product at 0x%llx is only added: a fused instruction does both",
+            finder_say(f, m, 0.7, NAN, "the product at 0x%llx is only added; a fused multiply-add could do both",
                        (unsigned long long)m->addr);
             return;
         }
@@ -309,7 +308,7 @@ void check_mixed_encodings(struct finder *f)
         first[e] = first[e] ? first[e] : s;
     }
     if (first[1] && first[2])
-        finder_say(f, first[1], 0.7, NAN, "SSE's encoding at 0x%llx, AVX's at 0x%llx",
+        finder_say(f, first[1], 0.7, NAN, "SSE encoding at 0x%llx, AVX encoding at 0x%llx",
                    (unsigned long long)first[1]->addr, (unsigned long long)first[2]->addr);
 }
 

@@ -37,11 +37,10 @@ void check_list_walk(struct finder *f)
         return;
     struct found list = find_list(f);
     if (list.count)
-        finder_say(
-            f, list.first, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
-            "where the next iteration reads is itself read from memory (%s): %.3g cycles, and many more where it "
-            "is in no cache; without that %.3g would do",
-            list.where.bytes, q->bound, q->if_no_chain);
+        finder_say(f, list.first, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
+                   "pointer chasing: the next iteration's address is loaded from memory (%s): %.3g cycles, many more "
+                   "after a cache miss; %.3g without it",
+                   list.where.bytes, q->bound, q->if_no_chain);
     buf_release(&list.where);
 }
 
@@ -53,8 +52,7 @@ void check_chain(struct finder *f)
     struct found list = find_list(f);
     if (!list.count)
         finder_say(f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
-                   "a value handed from iteration to iteration takes %.3g cycles; without it %.3g would do", q->bound,
-                   q->if_no_chain);
+                   "a loop-carried dependency takes %.3g cycles; %.3g without it", q->bound, q->if_no_chain);
     buf_release(&list.where);
 }
 
@@ -66,9 +64,10 @@ void check_store_chain(struct finder *f)
         return;
     struct found locked = finder_look(f, finder_is_locked, true);
     if (!locked.count)
-        finder_say(f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
-                   "an iteration loads what an earlier one stored: %.3g cycles each; without that %.3g would do",
-                   q->bound, q->if_no_chain);
+        finder_say(
+            f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
+            "a dependency through memory (load of an earlier iteration's store) takes %.3g cycles; %.3g without it",
+            q->bound, q->if_no_chain);
     buf_release(&locked.where);
 }
 
@@ -88,12 +87,11 @@ void check_call(struct finder *f)
         uint32_t to = s->f.insn.kind == INSN_CALL ? functions_at(t, s->f.insn.target) : FUNCTION_NONE;
         const char *name = to == FUNCTION_NONE ? "" : t->functions[to].link_name;
         if (s->f.insn.kind == INSN_CALL_INDIRECT)
-            finder_say(f, s, 0.9, NAN,
-                       "a call through a pointer at 0x%llx (a virtual function, or one of another library)",
+            finder_say(f, s, 0.9, NAN, "an indirect call at 0x%llx (a virtual function, or one of another library)",
                        (unsigned long long)s->addr);
         else
             finder_say(f, s, 0.9, NAN, "a call of %s at 0x%llx%s", *name ? name : "a function without a name",
-                       (unsigned long long)s->addr, s->on_path ? "" : ", on some of the ways through the loop");
+                       (unsigned long long)s->addr, s->on_path ? "" : ", on some paths through the loop");
         return;
     }
 }
@@ -103,14 +101,14 @@ void check_addresses(struct finder *f)
     if (f->q->address_share > 0.5 && f->q->path_instructions >= 4 && f->q->bound_by == BOUND_FRONT_END &&
         f->q->role != ROLE_REMAINDER)
         finder_say(f, NULL, 0.6, finder_gain(f, f->q->if_clean),
-                   "%.0f%% of the instructions make addresses and conditions only", 100 * f->q->address_share);
+                   "%.0f%% of the instructions only compute addresses and conditions", 100 * f->q->address_share);
 }
 
 void check_tiny(struct finder *f)
 {
     if (f->q->path_instructions < 8 && f->q->unroll == 1 && f->q->role != ROLE_REMAINDER && !f->q->calls &&
         f->q->bound_by == BOUND_FRONT_END && f->q->paths == 1)
-        finder_say(f, NULL, 0.5, finder_gain(f, f->q->if_clean), "%u instructions an iteration, not unrolled",
+        finder_say(f, NULL, 0.5, finder_gain(f, f->q->if_clean), "%u instructions per iteration, not unrolled",
                    f->q->path_instructions);
 }
 
@@ -118,14 +116,14 @@ void check_remainder_loop(struct finder *f)
 {
     if (f->q->role == ROLE_REMAINDER)
         finder_say(f, NULL, 0.2, NAN,
-                   "this is what is left over from a body that takes more numbers at a time: if it has as "
-                   "many samples as that, the loop is too short for its body");
+                   "scalar remainder of an unrolled or vectorized loop: if it has as many samples as the main body, "
+                   "the trip count is too small for the body");
 }
 
 void check_branches(struct finder *f)
 {
     if (f->q->paths > 1)
-        finder_say(f, NULL, 0.5, NAN, "%u ways through the loop, the shortest of %u instructions of %u", f->q->paths,
+        finder_say(f, NULL, 0.5, NAN, "%u paths through the loop, the shortest with %u of %u instructions", f->q->paths,
                    f->q->path_instructions, f->q->instructions);
 }
 
@@ -141,7 +139,7 @@ void check_bounds_check(struct finder *f)
         const struct cfg_block *to = at ? &g->blocks[at - 1] : NULL;
         if (to && to->begin == s->f.insn.target && to->succ_count == 0 && to->last_kind == INSN_CALL) {
             finder_say(f, s, 0.8, NAN,
-                       "the branch at 0x%llx leads to a call that never returns: a check of a bound or an assertion",
+                       "the branch at 0x%llx leads to a call that never returns: a bounds check or an assertion",
                        (unsigned long long)s->addr);
             return;
         }
@@ -152,5 +150,5 @@ void check_versions(struct finder *f)
 {
     if (f->q->role == ROLE_VERSION)
         finder_say(f, NULL, 0.4, NAN,
-                   "the loop is there more than once, chosen at run time: mostly, because arrays might overlap");
+                   "the loop has several versions, chosen at run time, usually because arrays might overlap");
 }

@@ -571,7 +571,7 @@ static void check_estimate(const char *plan, const char *models, uint64_t found,
         CHECK_STR(warnings_get(e.warnings, 0), words);
     for (size_t i = 0; i < e.report->loop_count && *model; i++)
         CHECK(isnan(e.report->loops[i].model) == !(found >> i & 1) &&
-              (strstr(strtab_get(e.report->strings, e.report->loops[i].note), "no estimate") != NULL) ==
+              (strstr(strtab_get(e.report->strings, e.report->loops[i].note), "no llvm-mca estimate") != NULL) ==
                   !(found >> i & 1));
     estimates_release(&e);
 }
@@ -582,31 +582,30 @@ static void check_models(void)
     check_estimate("good", "one two", ALL, "one", "mc\nmca one 24 11\nmca one 60 11\n", NULL);
     check_estimate("arm", "one", ALL, "one", "mc\nmca one 24 11\nmca one 60 11\n", NULL);
     check_estimate("arm drops", "one", ALL & ~4, "one", "mc\nmca one 24 10\nmca one 60 10\n",
-                   "llvm-mca's estimate is missing for 1 of 10 loops; of the first: llvm-mc does not know all of its "
+                   "no llvm-mca estimate for 1 of 10 loops; reason for the first: llvm-mc does not know all of its "
                    "instructions");
     check_estimate("locks", "one", ALL, "one", "mc\nmca one 24 11\nmca one 60 11\n", NULL);
     check_estimate("good", "unknown undivided barely two", ALL, "barely",
                    "mc\nmca unknown 24 11\nmca undivided 24 11\nmca barely 24 11\nmca barely 60 11\n", NULL);
     check_estimate("good", "unknown undivided", 0, "", "mc\nmca unknown 24 11\nmca undivided 24 11\n",
-                   "llvm-mca's estimates are left out: llvm-mca has no model of Made that knows what a division takes "
+                   "llvm-mca's estimates are omitted: llvm-mca has no model of Made with latencies of divisions "
                    "(unknown undivided)");
     check_estimate("good", "", 0, "", "", NULL);
     check_estimate("mc-fails", "one", 0, "", "mc\n",
-                   "llvm-mca's estimates are left out: llvm-mc ended with status 3 and said it is Monday");
+                   "llvm-mca's estimates are omitted: llvm-mc ended with status 3: it is Monday");
     check_estimate("marks", "one", 0, "", "mc\n",
-                   "llvm-mca's estimates are left out: llvm-mc's output is not the code that it was given");
+                   "llvm-mca's estimates are omitted: llvm-mc's output differs from its input");
     check_estimate("drops", "one", ALL & ~4, "one", "mc\nmca one 24 10\nmca one 60 10\n",
-                   "llvm-mca's estimate is missing for 1 of 10 loops; of the first: llvm-mc does not know all of its "
+                   "no llvm-mca estimate for 1 of 10 loops; reason for the first: llvm-mc does not know all of its "
                    "instructions");
     check_estimate("still", "one", ALL & ~8, "one", "mc\nmca one 24 11\nmca one 60 11\n",
-                   "llvm-mca's estimate is missing for 1 of 10 loops; of the first: it said nothing of it");
-    check_estimate(
-        "no-division", "one", 0, "one", "mc\nmca one 24 11\n",
-        "llvm-mca's estimate is missing for 10 of 10 loops; of the first: llvm-mca's output has no cycles of "
-        "what it was asked about");
+                   "no llvm-mca estimate for 1 of 10 loops; reason for the first: it reported nothing");
+    check_estimate("no-division", "one", 0, "one", "mc\nmca one 24 11\n",
+                   "no llvm-mca estimate for 10 of 10 loops; reason for the first: llvm-mca's output has no cycles "
+                   "for this code");
     struct estimates e = estimate("no-json", "one", 3, false);
     CHECK_INT(e.found, 0);
-    CHECK(warned(e.warnings, "missing for 3 of 3 loops; of the first: llvm-mca's output"));
+    CHECK(warned(e.warnings, "estimate for 3 of 3 loops; reason for the first: llvm-mca's output"));
     estimates_release(&e);
     /* the fifth and the tenth: halves of halves until each is alone */
     check_estimate(
@@ -615,8 +614,8 @@ static void check_models(void)
         "2\nmca one 24 3\nmca one 24 2\nmca one 60 2\nmca one 24 2\nmca one 24 6\nmca one 24 3\nmca one 60 "
         "3\nmca one 24 4\nmca one 24 2\nmca one 60 2\nmca one 24 3\nmca one 24 2\nmca one 60 2\nmca one 24 "
         "2\n",
-        "llvm-mca's estimate is missing for 2 of 10 loops; of the first: llvm-mca ended with status 1 and "
-        "said unsupported instruction");
+        "no llvm-mca estimate for 2 of 10 loops; reason for the first: llvm-mca ended with status 1: unsupported "
+        "instruction");
     e = estimate("all-bad", "one", 48, false); /* it is given up in time */
     unsigned processes = 0;
     for (const char *c = e.calls; *c; c++)

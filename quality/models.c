@@ -91,9 +91,9 @@ static void add_mark(struct models *m, uint32_t n)
 static const char *unfit(const struct body *b, const struct quality_loop *q)
 {
     return q->calls                                             ? "it has calls"
-           : b->undecodable                                     ? "it has instructions that are not known"
-           : b->tangled                                         ? "it is no plain loop"
-           : b->cut || b->path.count > LIMIT_MODEL_INSTRUCTIONS ? "its instructions are too many to be simulated"
+           : b->undecodable                                     ? "it has unknown instructions"
+           : b->tangled                                         ? "it is not a simple loop"
+           : b->cut || b->path.count > LIMIT_MODEL_INSTRUCTIONS ? "it has too many instructions to simulate"
                                                                 : "";
 }
 
@@ -115,8 +115,8 @@ void models_add(struct models *m, const struct body *b, const struct quality_loo
 static int said_error(const char *program, int status, const char *messages, struct err *err)
 {
     const char *at = strstr(messages, "error: ");
-    at = at ? at + strlen("error: ") : "nothing about why";
-    return err_set(err, ERR_UNSUPPORTED, "%s ended with status %d and said %.*s", path_base(program), status,
+    at = at ? at + strlen("error: ") : "no reason";
+    return err_set(err, ERR_UNSUPPORTED, "%s ended with status %d: %.*s", path_base(program), status,
                    (int)strcspn(at, "\r\n"), at);
 }
 
@@ -162,7 +162,7 @@ static int cut_text(struct models *m, struct err *err)
         uint32_t mark = mark_of(m, p);
         if (mark != UINT32_MAX) {
             if (mark >= m->loops.count || m->loops.items[mark].written || m->loops.items[mark].out[0])
-                return err_set(err, ERR_FORMAT, "llvm-mc's output is not the code that it was given");
+                return err_set(err, ERR_FORMAT, "llvm-mc's output differs from its input");
             l = &m->loops.items[mark];
             l->written = true;
             l->first = (size_t)(end - m->text.bytes);
@@ -176,7 +176,7 @@ static int cut_text(struct models *m, struct err *err)
     }
     for (size_t i = 0; i < m->loops.count; i++)
         if (!m->loops.items[i].written && !m->loops.items[i].out[0])
-            return err_set(err, ERR_FORMAT, "llvm-mc's output is not the code that it was given");
+            return err_set(err, ERR_FORMAT, "llvm-mc's output differs from its input");
     return 0;
 }
 
@@ -236,8 +236,7 @@ static int read_estimates(struct models *m, const struct buf *out, int which, do
             m->loops.items[loop].cycles[which] = json_number(j, cycles);
     }
     json_free(j);
-    return isnan(*division) ? err_set(err, ERR_FORMAT, "llvm-mca's output has no cycles of what it was asked about")
-                            : 0;
+    return isnan(*division) ? err_set(err, ERR_FORMAT, "llvm-mca's output has no cycles for this code") : 0;
 }
 
 /* 1: done; 0: the model is none, or has no divider; -1: it failed. */
@@ -299,7 +298,7 @@ static int ask_models(struct models *m, const uint32_t *loops, size_t n, struct 
             return 0;
         p += length + strspn(p + length, " ");
     }
-    return err_set(err, ERR_UNSUPPORTED, "llvm-mca has no model of %s that knows what a division takes (%s)",
+    return err_set(err, ERR_UNSUPPORTED, "llvm-mca has no model of %s with latencies of divisions (%s)",
                    m->machine->core, m->machine->llvm);
 }
 
@@ -330,14 +329,13 @@ static void take_estimates(const struct models *m, struct quality_loop *loops, s
             q->model = steady;
             continue;
         }
-        const char *note = strtab_get(strings, q->note), *why = l->out[0] ? l->out : "it said nothing of it";
-        q->note = strtab_printf(strings, "%s%sno estimate of llvm-mca's: %s", note, *note ? "; " : "", why);
+        const char *note = strtab_get(strings, q->note), *why = l->out[0] ? l->out : "it reported nothing";
+        q->note = strtab_printf(strings, "%s%sno llvm-mca estimate: %s", note, *note ? "; " : "", why);
         first = left_out++ ? first : i;
     }
     if (left_out)
-        warnings_add(warnings, "llvm-mca's estimate is missing for %zu of %zu loops; of the first: %s", left_out,
-                     m->loops.count,
-                     m->loops.items[first].out[0] ? m->loops.items[first].out : "it said nothing of it");
+        warnings_add(warnings, "no llvm-mca estimate for %zu of %zu loops; reason for the first: %s", left_out,
+                     m->loops.count, m->loops.items[first].out[0] ? m->loops.items[first].out : "it reported nothing");
 }
 
 void models_run(struct models *m, struct quality_loop *loops, struct quality_report *r, struct warnings *warnings)
@@ -348,12 +346,12 @@ void models_run(struct models *m, struct quality_loop *loops, struct quality_rep
         return;
     m->deadline = seconds_now() + LIMIT_MODEL_SECONDS;
     if (m->loops.count > LIMIT_MODEL_LOOPS)
-        status = err_set(&err, ERR_LIMIT, "of %zu loops, more than %u (LIMIT_MODEL_LOOPS), that would take long",
-                         m->loops.count, LIMIT_MODEL_LOOPS);
+        status = err_set(&err, ERR_LIMIT, "%zu loops would take too long (limit %u, LIMIT_MODEL_LOOPS)", m->loops.count,
+                         LIMIT_MODEL_LOOPS);
     else if (m->bytes.len)
         status = estimate(m, &err);
     if (status < 0) {
-        warnings_add(warnings, "llvm-mca's estimates are left out: %s", err.msg);
+        warnings_add(warnings, "llvm-mca's estimates are omitted: %s", err.msg);
         return;
     }
     r->model = strtab_add(r->strings, m->model);

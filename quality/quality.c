@@ -33,16 +33,15 @@ static void say_note(struct work *w, const struct body *b, struct quality_loop *
 {
     if (b->cut)
         q->note =
-            strtab_printf(w->report->strings, "only its first %u instructions were looked at", LIMIT_LOOP_INSTRUCTIONS);
+            strtab_printf(w->report->strings, "only its first %u instructions were analysed", LIMIT_LOOP_INSTRUCTIONS);
     else if (b->undecodable)
-        q->note =
-            strtab_printf(w->report->strings, "%u of its instructions are of a kind that is not known", b->undecodable);
+        q->note = strtab_printf(w->report->strings, "%u of its instructions are of unknown kind", b->undecodable);
     else if (b->tangled)
-        q->note = strtab_add(w->report->strings,
-                             "entered at several places, or with jumps back inside: all of it counts as one iteration");
+        q->note =
+            strtab_add(w->report->strings, "irreducible, or with inner back edges: all of it counts as one iteration");
     else if (q->calls)
         q->note =
-            strtab_printf(w->report->strings, "without what its %u call%s cost", q->calls, q->calls > 1 ? "s" : "");
+            strtab_printf(w->report->strings, "without the cost of its %u call%s", q->calls, q->calls > 1 ? "s" : "");
 }
 
 /* "at least 16 cycles for 4 numbers" */
@@ -50,7 +49,7 @@ static void say_cycles(struct buf *b, const struct quality_loop *q)
 {
     buf_printf(b, ", at least %.3g cycle%s", q->bound, q->bound == 1 ? "" : "s");
     if (q->elements)
-        buf_printf(b, " for %u number%s", q->elements, q->elements == 1 ? "" : "s");
+        buf_printf(b, " for %u element%s", q->elements, q->elements == 1 ? "" : "s");
 }
 
 /* Would the loop wait for its chain, if it only went round often? */
@@ -66,26 +65,26 @@ static void say_entries(struct buf *b, const struct quality_loop *q)
     if (!waits_in_long_entries(q))
         return;
     if (isnan(q->trips))
-        buf_printf(b, "; %.3g where the loop ends within %.0f iterations, because its next entry runs beside this one",
+        buf_printf(b, "; %.3g if the loop ends within %.0f iterations, because its next entry overlaps with this one",
                    q->bound_short, ceil(q->ahead));
     else if (by_chain)
-        buf_printf(b, " in %.3g iterations an entry, where %.3g would do", q->trips, q->if_no_chain);
+        buf_printf(b, " at a trip count of %.3g; %.3g without it", q->trips, q->if_no_chain);
     else
-        buf_printf(b, ": it goes round %.3g times an entry, and entries run side by side", q->trips);
+        buf_printf(b, ": at a trip count of %.3g, entries overlap", q->trips);
 }
 
 /* "scalar, 4 of 8 references indirect; bound by latency: each iteration waits for the one before, at least 16 cycles for
    4 numbers in 100 iterations an entry, where 6 would do"; "scalar, 4 of 12 references indirect; in long entries bound
    by latency: each iteration waits for the one before, 16 cycles; as it was run bound by its loads and stores, at least
-   6 cycles for 4 numbers: it goes round 1.27 times an entry, and entries run side by side" */
+   6 cycles for 4 elements: at a trip count of 1.27, entries overlap" */
 static void summarize(struct work *w, struct quality_loop *q)
 {
     static const char *const because[BOUNDS] = {"by its number of instructions",
                                                 "by its calculations",
                                                 "by its loads and stores",
                                                 "by divisions",
-                                                "by latency: each iteration waits for the one before",
-                                                "by latency: an iteration loads what an earlier one stored"};
+                                                "by latency: loop-carried dependency",
+                                                "by latency: dependency through memory"};
     struct buf b = {0};
     double ratio = q->vector_ratio[MIX_ALL];
     unsigned references = 0;
@@ -98,9 +97,9 @@ static void summarize(struct work *w, struct quality_loop *q)
     if (q->strides[STRIDE_INDIRECT])
         buf_printf(&b, ", %u of %u references indirect", q->strides[STRIDE_INDIRECT], references);
     else if (q->strides[STRIDE_MORE])
-        buf_printf(&b, ", %u of %u references of a larger stride", q->strides[STRIDE_MORE], references);
+        buf_printf(&b, ", %u of %u references with a larger stride", q->strides[STRIDE_MORE], references);
     if (q->bound_by < BOUND_CHAIN && waits_in_long_entries(q) && !isnan(q->trips))
-        buf_printf(&b, "; in long entries bound %s, %.3g cycles; as it was run", because[q->chain_by], q->chain_long);
+        buf_printf(&b, "; for long entries bound %s, %.3g cycles; as measured", because[q->chain_by], q->chain_long);
     else
         buf_str(&b, ";");
     buf_printf(&b, " bound %s", because[q->bound_by]);

@@ -222,10 +222,10 @@ static void write_numbers(const struct quality_loop *q, struct buf *b)
 {
     buf_printf(b, "    %u instructions (%u bytes, %u uops)", q->path_instructions, q->bytes, q->uops);
     if (q->paths > 1)
-        buf_printf(b, " on the shortest of %u%s ways, %u in all", q->paths, q->paths == 1000 ? " or more" : "",
+        buf_printf(b, " on the shortest of %u%s paths, %u in total", q->paths, q->paths == 1000 ? " or more" : "",
                    q->instructions);
     if (q->elements)
-        buf_printf(b, "; %u number%s an iteration", q->elements, q->elements > 1 ? "s" : "");
+        buf_printf(b, "; %u element%s per iteration", q->elements, q->elements > 1 ? "s" : "");
     if (q->unroll > 1)
         buf_printf(b, ", unrolled %u times", q->unroll);
     buf_str(b, "\n    ");
@@ -238,14 +238,14 @@ static void write_numbers(const struct quality_loop *q, struct buf *b)
         buf_printf(b, " (%u fused)", q->fma);
     buf_printf(b, ", %g bytes loaded, %g stored", q->loaded, q->stored);
     if (!isnan(q->intensity) && q->flops > 0)
-        buf_printf(b, ", %.3g flops a byte", q->intensity);
+        buf_printf(b, ", %.3g flops per byte", q->intensity);
     percent(b, "; addresses and conditions", q->address_share);
     buf_str(b, "\n    references: ");
     bool any = false;
     for (int s = 0; s < STRIDES; s++)
         if (q->strides[s]) {
-            static const char *const words[STRIDES] = {"that stay", "of stride one", "of a larger stride", "indirect",
-                                                       "not understood"};
+            static const char *const words[STRIDES] = {"of stride zero", "of stride one", "of larger stride",
+                                                       "indirect", "not understood"};
             buf_printf(b, "%s%u %s", any ? ", " : "", q->strides[s], words[s]);
             any = true;
         }
@@ -257,20 +257,21 @@ static void write_numbers(const struct quality_loop *q, struct buf *b)
 
 static void write_bounds(const struct quality_report *r, const struct quality_loop *q, struct buf *b)
 {
-    buf_printf(b, "    at least %.2f cycles an iteration, by its %s (", q->bound, quality_bound_name(q->bound_by));
+    buf_printf(b, "    at least %.2f cycles per iteration, limited by %s (", q->bound, quality_bound_name(q->bound_by));
     for (int i = 0, any = 0; i < BOUNDS; i++)
         if (q->cycles[i] > 0)
             buf_printf(b, "%s%s %.2f", any++ ? ", " : "", quality_bound_name(i), q->cycles[i]);
     buf_char(b, ')');
     if (!isnan(q->if_vectorized) && q->if_vectorized < 0.95 * q->bound)
-        buf_printf(b, "; wholly vectorized %.2f", q->if_vectorized);
+        buf_printf(b, "; fully vectorized %.2f", q->if_vectorized);
     if (!isnan(q->if_clean) && q->if_clean < 0.95 * q->bound)
-        buf_printf(b, "; without address work %.2f", q->if_clean);
+        buf_printf(b, "; without address arithmetic %.2f", q->if_clean);
     if (q->if_no_chain < 0.95 * q->bound)
-        buf_printf(b, "; without the chain, or within %.0f iterations an entry, %.2f", ceil(q->ahead), q->if_no_chain);
+        buf_printf(b, "; without the loop-carried dependency, or at trip counts up to %.0f, %.2f", ceil(q->ahead),
+                   q->if_no_chain);
     buf_char(b, '\n');
     if (!isnan(q->model))
-        buf_printf(b, "    by llvm-mca's model %s %.2f cycles\n", strtab_get(r->strings, r->model), q->model);
+        buf_printf(b, "    llvm-mca (model %s): %.2f cycles\n", strtab_get(r->strings, r->model), q->model);
 }
 
 static void write_checks(const struct quality_report *r, const struct quality_loop *q, struct buf *b)
@@ -279,7 +280,7 @@ static void write_checks(const struct quality_report *r, const struct quality_lo
         const struct quality_check *c = &r->checks[i];
         buf_printf(b, "    * %s (confidence %.0f%%", quality_check_word(c->kind), 100 * c->confidence);
         if (c->gain >= 1)
-            buf_printf(b, ", may gain %.0f%%", c->gain);
+            buf_printf(b, ", up to %.0f%% gain", c->gain);
         buf_str(b, ")");
         if (c->line)
             buf_printf(b, ", line %u", c->line);

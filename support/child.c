@@ -64,13 +64,13 @@ static int start(struct child *c, const char *const *argv, struct err *err)
     posix_spawn_file_actions_t actions;
     int failed = posix_spawn_file_actions_init(&actions);
     if (failed)
-        return err_set(err, ERR_SYSTEM, "%s: starting it: %s", c->name, strerror(failed));
+        return err_set(err, ERR_SYSTEM, "%s: cannot be started: %s", c->name, strerror(failed));
     for (int i = 0; i < ENDS && !failed; i++)
         failed = posix_spawn_file_actions_adddup2(&actions, c->its[i], i);
     if (!failed)
         failed = posix_spawn(&c->pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, environment);
     posix_spawn_file_actions_destroy(&actions);
-    return failed ? err_set(err, ERR_SYSTEM, "%s: starting it: %s", c->name, strerror(failed)) : 0;
+    return failed ? err_set(err, ERR_SYSTEM, "%s: cannot be started: %s", c->name, strerror(failed)) : 0;
 }
 
 /* false: there is no more to write. */
@@ -154,9 +154,9 @@ int child_run(const char *const *argv, const struct buf *in, double seconds, str
     buf_str(messages, "");
     if (status < 0) {
         kill_child(&c);
-        return err_set(err, ERR_LIMIT, "%s: it took more than %.3g seconds", c.name, seconds);
+        return err_set(err, ERR_LIMIT, "%s: took more than %.3g seconds", c.name, seconds);
     }
     if (!WIFEXITED(status))
-        return err_set(err, ERR_SYSTEM, "%s: it was ended by signal %d", c.name, WTERMSIG(status));
+        return err_set(err, ERR_SYSTEM, "%s: killed by signal %d", c.name, WTERMSIG(status));
     return WEXITSTATUS(status);
 }

@@ -132,5 +132,5 @@ const char *warnings_get(const struct warnings *w, size_t i)
         return w->kept.items[i];
     struct warnings *writable = (struct warnings *)w;
     mem_free(writable->last);
-    return writable->last = mem_printf("%llu more warnings are not shown", (unsigned long long)w->dropped);
+    return writable->last = mem_printf("%llu more warnings omitted", (unsigned long long)w->dropped);
 }

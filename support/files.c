@@ -102,8 +102,7 @@ int filemap_check(struct err *err)
 {
     if (!atomic_load(&shrunk))
         return 0;
-    return err_set(err, ERR_SYSTEM, "%s: the file became shorter while it was read; nothing was made of it",
-                   shrunk_path);
+    return err_set(err, ERR_SYSTEM, "%s: the file shrank while it was read; its contents are not used", shrunk_path);
 }
 
 /* ---- in: files and pipes ---- */
@@ -118,8 +117,7 @@ static int wait_for_writer(int fd, const char *path, struct err *err)
     while (n < 0 && errno == EINTR);
     if (n != 0)
         return 0;
-    return err_set(err, ERR_SYSTEM, "%s: is a pipe into which nothing writes; waited for %d seconds", path,
-                   LIMIT_PIPE_SECONDS);
+    return err_set(err, ERR_SYSTEM, "%s: a pipe without a writer; gave up after %d seconds", path, LIMIT_PIPE_SECONDS);
 }
 
 static void wait_for_bytes(int fd)
@@ -153,8 +151,8 @@ static int read_all(int fd, bool pipe, struct filemap *map, const char *path, st
             buf_add(&all, part, (size_t)n);
         waited = waited || n == 0;
         if (all.len > LIMIT_STREAM_BYTES)
-            status = err_set(err, ERR_LIMIT, "%s: gives more than %u bytes without being a file (LIMIT_STREAM_BYTES)",
-                             path, LIMIT_STREAM_BYTES);
+            status = err_set(err, ERR_LIMIT, "%s: a pipe with more than %u bytes (LIMIT_STREAM_BYTES)", path,
+                             LIMIT_STREAM_BYTES);
     }
     if (status < 0) {
         buf_release(&all);
@@ -241,7 +239,7 @@ int filemap_open_named(struct filemap *map, const char *word, const char *dir, c
     if (map->len <= LIMIT_CONFIG_BYTES)
         return 0;
     filemap_release(map);
-    return err_set(err, ERR_LIMIT, "%s: larger than %s is (%u MB)", *path, what, LIMIT_CONFIG_BYTES >> 20);
+    return err_set(err, ERR_LIMIT, "%s: too large for %s (at most %u MB)", *path, what, LIMIT_CONFIG_BYTES >> 20);
 }
 
 /* ---- out: what is half written ---- */
@@ -533,9 +531,9 @@ int outdir_create(const char *path, const char *marker, struct outdir **out, str
     *out = NULL;
     if (lstat(path, &st) == 0) {
         if (!S_ISDIR(st.st_mode))
-            return err_set(err, ERR_SYSTEM, "%s: exists and is not a folder; name another place", path);
+            return err_set(err, ERR_SYSTEM, "%s: exists and is not a folder; choose another name", path);
         if (!holds_nothing_else(path, marker))
-            return err_set(err, ERR_SYSTEM, "%s: holds other things (no %s in it); name a new folder", path, marker);
+            return err_set(err, ERR_SYSTEM, "%s: contains other files (and no %s); choose a new folder", path, marker);
     }
     struct outdir *d = mem_calloc(1, sizeof *d);
     d->path = without_trailing_slashes(path);
@@ -545,7 +543,7 @@ int outdir_create(const char *path, const char *marker, struct outdir **out, str
     mem_free(parent);
     d->temporary = mem_printf("%s.XXXXXX", d->path);
     if (status == 0 && !mkdtemp(d->temporary))
-        status = err_errno(err, path, "cannot be made");
+        status = err_errno(err, path, "cannot be created");
     if (status < 0) {
         mem_free(d->temporary);
         mem_free(d->path);

@@ -212,7 +212,7 @@ static void test_named(void)
     CHECK_INT(truncate(in_folder("long.xml"), LIMIT_CONFIG_BYTES + 1), 0);
     CHECK_INT(filemap_open_named(&map, "long", folder, "a core", &path, &e), -1);
     CHECK_INT(e.kind, ERR_LIMIT);
-    CHECK(strstr(e.msg, "long.xml: larger than a core is (16 MB)") != NULL);
+    CHECK(strstr(e.msg, "long.xml: too large for a core (at most 16 MB)") != NULL);
     mem_free(path);
 }
 

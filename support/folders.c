@@ -16,7 +16,7 @@ int dir_make(const char *path, struct err *err)
         char separator = *p;
         *p = '\0';
         if (mkdir(partial, 0777) != 0 && errno != EEXIST)
-            status = err_errno(err, path, "cannot be made");
+            status = err_errno(err, path, "cannot be created");
         *p = separator;
         if (separator == '\0')
             break;

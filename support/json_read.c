@@ -126,12 +126,12 @@ static int read_string(struct json_parser *p, const char **text)
             p->at++;
         buf_add(&p->text, begin, (size_t)(p->at - begin));
         if (p->at == p->end)
-            return wrong(p, "a string does not end");
+            return wrong(p, "unterminated string");
         char c = *p->at++;
         if (c == '"')
             break;
         if (c != '\\' || !read_escape(p))
-            return wrong(p, "a string holds what none may: a control character, or an escape that is none");
+            return wrong(p, "a string contains a control character or an invalid escape");
     }
     *text = arena_strndup(p->json->arena, p->text.len ? p->text.bytes : "", p->text.len);
     return 0;
@@ -157,7 +157,7 @@ static int read_number(struct json_parser *p, struct node *n)
     n->type = JSON_NUMBER;
     n->number = strtod(text, &end);
     if (len == 0 || *end || (p->at < p->end && number_char(*p->at)))
-        return wrong(p, "a value is none of JSON's");
+        return wrong(p, "not a JSON value");
     for (size_t i = 0; i < len && whole; i++)
         whole = !__builtin_mul_overflow(n->count, 10, &n->count) &&
                 !__builtin_add_overflow(n->count, (uint64_t)(text[i] - '0'), &n->count);
@@ -180,7 +180,7 @@ static int read_value(struct json_parser *p, struct node *n)
 {
     skip_space(p);
     if (p->at == p->end)
-        return wrong(p, "the text ends where a value is wanted");
+        return wrong(p, "the text ends where a value is expected");
     n->line = p->line;
     if (next_is(p, '{'))
         n->type = JSON_OBJECT;
@@ -238,9 +238,9 @@ static int read_child(struct json_parser *p)
         return 0;
     }
     if (!first && !next_is(p, ','))
-        return wrong(p, object ? "',' or '}' is wanted" : "',' or ']' is wanted");
+        return wrong(p, object ? "expected ',' or '}'" : "expected ',' or ']'");
     if (object && (!next_is(p, '"') || read_string(p, &key) < 0 || !next_is(p, ':')))
-        return wrong(p, "a member of an object is \"name\": value");
+        return wrong(p, "expected \"name\": value in an object");
     return add_value(p, key);
 }
 
@@ -259,7 +259,7 @@ int json_read(const void *bytes, size_t len, const char *name, struct json **res
         status = read_child(&p);
     skip_space(&p);
     if (status == 0 && p.at != p.end)
-        status = wrong(&p, "there is more after the value");
+        status = wrong(&p, "extra text after the value");
     buf_release(&p.text);
     vec_release(&p.open);
     vec_release(&p.last);

@@ -29,10 +29,10 @@ static int check_column(const struct table_decl *d, const struct table_column *c
     if (!c->name || !*c->name)
         return err_set(err, ERR_FORMAT, "the table '%s' has a column without a name", d->name);
     if (c->type >= TABLE_TYPES || c->merge >= TABLE_MERGES)
-        return err_set(err, ERR_FORMAT, "column '%s' of the table '%s' is of no known type", c->name, d->name);
+        return err_set(err, ERR_FORMAT, "column '%s' of the table '%s' has an unknown type", c->name, d->name);
     if (adds && (c->type == TABLE_TEXT || c->type == TABLE_REF))
-        return err_set(err, ERR_FORMAT, "column '%s' of the table '%s' holds %s, which do not add up", c->name, d->name,
-                       c->type == TABLE_TEXT ? "texts" : "references");
+        return err_set(err, ERR_FORMAT, "column '%s' of the table '%s' contains %s, which cannot be summed", c->name,
+                       d->name, c->type == TABLE_TEXT ? "texts" : "references");
     if (c->type == TABLE_REF && (!c->refers || !*c->refers))
         return err_set(err, ERR_FORMAT, "column '%s' of the table '%s' does not say what it refers to", c->name,
                        d->name);
@@ -42,16 +42,16 @@ static int check_column(const struct table_decl *d, const struct table_column *c
 static int check_decl(const struct table_decl *d, struct err *err)
 {
     if (!d->name || !*d->name)
-        return err_set(err, ERR_FORMAT, "a table has no name");
+        return err_set(err, ERR_FORMAT, "a table without a name");
     if (d->column_count == 0 || d->column_count > LIMIT_TABLE_COLUMNS)
-        return err_set(err, ERR_LIMIT, "the table '%s' has %zu columns; there are from 1 to %d in a table", d->name,
-                       d->column_count, LIMIT_TABLE_COLUMNS);
+        return err_set(err, ERR_LIMIT, "the table '%s' has %zu columns; a table has 1 to %d", d->name, d->column_count,
+                       LIMIT_TABLE_COLUMNS);
     for (size_t i = 0; i < d->column_count; i++) {
         if (check_column(d, &d->columns[i], err) < 0)
             return -1;
         for (size_t k = 0; k < i; k++)
             if (strcmp(d->columns[k].name, d->columns[i].name) == 0)
-                return err_set(err, ERR_FORMAT, "the table '%s' has two columns called '%s'", d->name,
+                return err_set(err, ERR_FORMAT, "the table '%s' has two columns named '%s'", d->name,
                                d->columns[i].name);
     }
     return 0;
@@ -267,7 +267,7 @@ int table_list_declare(struct table_list *l, const struct table_decl *d, struct 
         return -1;
     *out = table_list_find(l, d->name);
     if (*out && !same_shape(&(*out)->decl, d))
-        return err_set(err, ERR_FORMAT, "there are two tables called '%s', with different columns", d->name);
+        return err_set(err, ERR_FORMAT, "two tables named '%s' have different columns", d->name);
     if (*out)
         return 0;
     if (l->count == LIMIT_TABLES)

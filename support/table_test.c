@@ -411,22 +411,22 @@ static void test_refused(void)
         struct table_decl decl;
         const char *want;
     } cases[] = {
-        {{"", NULL, NULL, text_sum, 1}, "a table has no name"},
-        {{"t", NULL, NULL, text_sum, 0}, "the table 't' has 0 columns; there are from 1 to 64 in a table"},
-        {{"t", NULL, NULL, text_sum, 65}, "the table 't' has 65 columns; there are from 1 to 64 in a table"},
-        {{"t", NULL, NULL, text_sum, 1}, "column 't' of the table 't' holds texts, which do not add up"},
+        {{"", NULL, NULL, text_sum, 1}, "a table without a name"},
+        {{"t", NULL, NULL, text_sum, 0}, "the table 't' has 0 columns; a table has 1 to 64"},
+        {{"t", NULL, NULL, text_sum, 65}, "the table 't' has 65 columns; a table has 1 to 64"},
+        {{"t", NULL, NULL, text_sum, 1}, "column 't' of the table 't' contains texts, which cannot be summed"},
         {{"t", NULL, NULL, nowhere, 1}, "column 'r' of the table 't' does not say what it refers to"},
-        {{"t", NULL, NULL, twice, 2}, "the table 't' has two columns called 'x'"},
-        {{"t", NULL, NULL, strange, 1}, "column 'x' of the table 't' is of no known type"},
-        {{NULL, NULL, NULL, text_sum, 1}, "a table has no name"},
-        {{"t", NULL, NULL, last_wrong, 3}, "the table 't' has two columns called 'a'"},
+        {{"t", NULL, NULL, twice, 2}, "the table 't' has two columns named 'x'"},
+        {{"t", NULL, NULL, strange, 1}, "column 'x' of the table 't' has an unknown type"},
+        {{NULL, NULL, NULL, text_sum, 1}, "a table without a name"},
+        {{"t", NULL, NULL, last_wrong, 3}, "the table 't' has two columns named 'a'"},
         {{"t", NULL, NULL, nameless, 1}, "the table 't' has a column without a name"},
         {{"t", NULL, NULL, empty, 1}, "the table 't' has a column without a name"},
-        {{"t", NULL, NULL, text_min, 1}, "column 't' of the table 't' holds texts, which do not add up"},
-        {{"t", NULL, NULL, ref_max, 1}, "column 'r' of the table 't' holds references, which do not add up"},
+        {{"t", NULL, NULL, text_min, 1}, "column 't' of the table 't' contains texts, which cannot be summed"},
+        {{"t", NULL, NULL, ref_max, 1}, "column 'r' of the table 't' contains references, which cannot be summed"},
         {{"t", NULL, NULL, of_nothing, 1}, "column 'r' of the table 't' does not say what it refers to"},
-        {{"t", NULL, NULL, strange_rule, 1}, "column 'x' of the table 't' is of no known type"},
-        {{"arrays", NULL, NULL, twice, 1}, "there are two tables called 'arrays', with different columns"},
+        {{"t", NULL, NULL, strange_rule, 1}, "column 'x' of the table 't' has an unknown type"},
+        {{"arrays", NULL, NULL, twice, 1}, "two tables named 'arrays' have different columns"},
     };
     struct document d = document();
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -632,7 +632,7 @@ static void test_merge_refused(void)
     table_list_declare(&to.tables, &decl, to.strings, &t, NULL);
     add_pair(&from, 1, add_array(&from, "a", 1), 1, 1, 1);
     CHECK_INT(table_list_merge(&to.tables, to.strings, &from.tables, NULL, 0, &err), -1);
-    CHECK_STR(err.msg, "there are two tables called 'arrays', with different columns");
+    CHECK_STR(err.msg, "two tables named 'arrays' have different columns");
     CHECK_NAMED(to.tables.count == 1 && table_row_count(t) == 0, "nothing was added");
     release(&from);
     release(&to);

@@ -140,7 +140,7 @@ int xml_read(const void *bytes, size_t len, const char *name, const struct xml_h
     xmlSetGenericErrorFunc(NULL, no_words); /* the library's way to standard error; a thread's own */
     r.parser = xmlCreatePushParserCtxt(&sax, &r, NULL, 0, NULL);
     if (!r.parser)
-        return err_set(err, ERR_SYSTEM, "%s: libxml2 cannot start", name);
+        return err_set(err, ERR_SYSTEM, "%s: libxml2 cannot be initialized", name);
     /* NOENT: without it "&amp;" in attributes arrives as "&#38;"; no_entity keeps it to the five. */
     xmlCtxtUseOptions(r.parser, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_BIG_LINES);
     const char *at = bytes;

@@ -6,7 +6,7 @@
 #       -b: a built tree (build);  -s: for each fuzz target (10);  -n: for each command and kind of torture (5)
 #       PART: fuzz page torture scale record zoo phases paths structure (all)
 #
-# Each row is what anyone can run alone: make fuzz, tests/torture/torture.sh, make check TESTS=... The table last time is in doc/hostile-input.md.
+# Each row is what anyone can run alone: make fuzz, tests/torture/torture.sh, make check TESTS=... The table last time is in doc/design/robustness.md.
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$here/build seconds=10 cases=5
 while getopts b:s:n: opt; do

@@ -10,7 +10,7 @@
 #       -u: systems whose keys are not here are taken without asking who signed them (Ubuntu's: package ubuntu-archive-keyring)
 #       SUITE: bookworm trixie sid noble (all four)
 #
-# Tests that take samples need a kernel that permits them; it is this machine's everywhere. doc/where.md has the last table.
+# Tests that take samples need a kernel that permits them; it is this machine's everywhere. doc/design/portability.md has the last table.
 here=$(cd "$(dirname "$0")/.." && pwd)
 folder=/var/tmp/hpcview-where what=all unsigned='' compilers='' aarch64=
 while getopts d:qt:c:au opt; do

@@ -249,8 +249,8 @@ void dwarf_complain(struct dwarf_file *f, uint64_t offset, Dwarf_Error e)
 {
     if (!f->damaged)
         warnings_add(f->w,
-                     "%s: damaged debug information (.debug_info at 0x%llx: %s); lines, names or inlined calls are "
-                     "missing where it is",
+                     "%s: damaged debug information (.debug_info at 0x%llx: %s); lines, names or inlined calls of that "
+                     "part are missing",
                      f->elf->path, (unsigned long long)offset, e ? dwarf_errmsg(e) : "out of order");
     f->damaged = true;
     if (e)

@@ -91,7 +91,7 @@ uint8_t *section_decompress(const struct elf_section *s, uint64_t *size, const c
     if (s->zdebug) {
         const uint8_t *magic = cursor_bytes(&c, 4);
         if (!magic || memcmp(magic, "ZLIB", 4) != 0) {
-            warnings_add(w, "%s is called compressed but does not begin with \"ZLIB\"; it is left out", what);
+            warnings_add(w, "%s is marked as compressed but does not begin with \"ZLIB\"; it is ignored", what);
             return NULL;
         }
         for (int i = 0; i < 8; i++) /* the one big-endian number in the file */
@@ -103,21 +103,21 @@ uint8_t *section_decompress(const struct elf_section *s, uint64_t *size, const c
         cursor_u64(&c); /* alignment */
         zstd = type == ELFCOMPRESS_ZSTD;
         if (!c.bad && !zstd && type != ELFCOMPRESS_ZLIB) {
-            warnings_add(w, "%s is compressed in an unknown way (%u); it is left out", what, type);
+            warnings_add(w, "%s is compressed in an unknown way (%u); it is ignored", what, type);
             *size = 0;
             return NULL;
         }
     }
     uint64_t packed = cursor_left(&c);
     if (c.bad || *size > LIMIT_SECTION_BYTES || (!zstd && *size / ZLIB_MOST > packed)) {
-        warnings_add(w, "%s: its compression header is damaged (it claims %llu bytes in %llu); it is left out", what,
+        warnings_add(w, "%s: its compression header is damaged (it claims %llu bytes in %llu); it is ignored", what,
                      (unsigned long long)*size, (unsigned long long)packed);
         *size = 0;
         return NULL;
     }
 #ifndef HAVE_ZSTD
     if (zstd) {
-        warnings_add(w, "%s is compressed with zstd, and this hpcview was built without libzstd; it is left out", what);
+        warnings_add(w, "%s is compressed with zstd, and this hpcview was built without libzstd; it is ignored", what);
         *size = 0;
         return NULL;
     }
@@ -126,7 +126,7 @@ uint8_t *section_decompress(const struct elf_section *s, uint64_t *size, const c
     o.capacity = *size < packed * 16 + 4096 ? *size : packed * 16 + 4096;
     o.bytes = mem_alloc(o.capacity ? o.capacity : 1);
     if (!(zstd ? unpack_zstd : unpack_zlib)(&o, c.p, packed)) {
-        warnings_add(w, "%s cannot be decompressed: it is damaged; it is left out", what);
+        warnings_add(w, "%s cannot be decompressed: it is damaged; it is ignored", what);
         mem_free(o.bytes);
         *size = 0;
         return NULL;

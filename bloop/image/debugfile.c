@@ -35,7 +35,7 @@ static struct elf_file *try_open(const char *path, const struct elf_file *of, st
     if (!regular_file(path))
         return NULL;
     if (elf_file_open(path, &f, w, &err) < 0) {
-        warnings_add(w, "%s (a debug file of %s is looked for there)", err.msg, of->path);
+        warnings_add(w, "%s (searched for a debug file of %s)", err.msg, of->path);
         return NULL;
     }
     if (f->header.e_machine != of->header.e_machine) {
@@ -96,8 +96,8 @@ static struct elf_file *try_link(const char *path, const struct elf_file *of, ui
     uint32_t got = crc32_bytes(0, f->map.bytes, f->map.len);
     if (got == crc)
         return f;
-    warnings_add(w, "%s: its checksum is %08x, and %s asks for %08x: another build's debug file; it is not used", path,
-                 got, of->path, crc);
+    warnings_add(w, "%s: its checksum is %08x, but %s requires %08x: the debug file of another build; it is not used",
+                 path, got, of->path, crc);
     elf_file_close(f);
     return NULL;
 }
@@ -113,7 +113,7 @@ static struct elf_file *by_debuglink(struct elf_file *of, const char *const *dir
     cursor_bytes(&c, -used & 3);
     uint32_t crc = cursor_u32(&c);
     if (c.bad || !*name || strlen(name) > NAME_MAX || strchr(name, '/')) {
-        warnings_add(w, "%s: .gnu_debuglink is damaged; the debug file it names is not looked for", of->path);
+        warnings_add(w, "%s: .gnu_debuglink is damaged; its debug file is not searched", of->path);
         return NULL;
     }
     char *real = realpath(of->path, NULL);
@@ -165,7 +165,8 @@ struct elf_file *debug_alt_find(struct elf_file *f, const char *const *debug_dir
     const char *name = cursor_cstr(&c);
     size_t id_size = cursor_left(&c);
     if (c.bad || !*name || strlen(name) > PATH_MAX || id_size == 0 || id_size > 64) {
-        warnings_add(w, "%s: .gnu_debugaltlink is damaged; what dwz moved to the file it names is missing", f->path);
+        warnings_add(w, "%s: .gnu_debugaltlink is damaged; the debug information in that shared file is missing",
+                     f->path);
         return NULL;
     }
     struct buf id = {0};
@@ -176,7 +177,7 @@ struct elf_file *debug_alt_find(struct elf_file *f, const char *const *debug_dir
     char *folder = mem_strndup(at, (size_t)(path_base(at) - at)), *path = path_join(folder, name);
     struct elf_file *found = try_open(path, f, w);
     if (found && *found->build_id && strcmp(found->build_id, id.bytes) != 0) {
-        warnings_add(w, "%s: has build id %s, and %s asks for %s; it is not used", path, found->build_id, f->path,
+        warnings_add(w, "%s: has build id %s, but %s requires %s; it is not used", path, found->build_id, f->path,
                      id.bytes);
         elf_file_close(found);
         found = NULL;

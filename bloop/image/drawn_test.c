@@ -267,7 +267,7 @@ static void put_wanted_sections(const struct drawn *d, struct buf *b, struct buf
     }
     if (outside) {
         char *words =
-            mem_printf("%s: cut short or damaged: %u of %u sections (%s first) lie outside the file and are left out\n",
+            mem_printf("%s: truncated or damaged: %u of %u sections (%s first) lie outside the file and are ignored\n",
                        d->path, outside, d->count - 1, missing->bytes);
         missing->len = 0;
         buf_str(missing, words);
@@ -299,7 +299,7 @@ static void put_wanted_owners(const struct drawn *d, int *owners, struct buf *mi
         if (s->sh_addr < end) {
             bool zdebug = str_starts(d->names[best], ".zdebug_");
             char *line =
-                mem_printf("%s: section %s%s overlaps the one before it (at 0x%llx); its bytes are left out\n", d->path,
+                mem_printf("%s: section %s%s overlaps the one before it (at 0x%llx); its bytes are ignored\n", d->path,
                            zdebug ? "." : "", d->names[best] + (zdebug ? 2 : 0), (unsigned long long)s->sh_addr);
             buf_str(missing, strstr(missing->bytes, line) ? "" : line); /* nothing is said twice */
             mem_free(line);
@@ -764,7 +764,7 @@ static void end_search(struct drawn_search *s)
 static bool is_file(const struct drawn_search *s, const struct drawn_place *p, struct buf *said)
 {
     if (p->state == NO_ELF)
-        buf_printf(said, "%s: not an ELF file: it begins with \"nothing \" (a debug file of %s is looked for there)\n",
+        buf_printf(said, "%s: not an ELF file: it begins with \"nothing \" (searched for a debug file of %s)\n",
                    p->path, s->binary);
     if (p->state == STRANGE_MACHINE)
         buf_printf(said, "%s: made for AArch64, so it is not the debug file of %s\n", p->path, s->binary);
@@ -813,7 +813,8 @@ static size_t wanted_by_link(const struct drawn_search *s, unsigned crc_of, uint
             continue;
         if (p->state == crc_of || (p->state == WITH_ID && s->id.len))
             return i;
-        buf_printf(said, "%s: its checksum is %08x, and %s asks for %08x: another build's debug file; it is not used\n",
+        buf_printf(said,
+                   "%s: its checksum is %08x, but %s requires %08x: the debug file of another build; it is not used\n",
                    p->path, crc32_bytes(0, s->files[p->state].bytes, s->files[p->state].len), s->binary, crc);
     }
     return s->count;
@@ -989,7 +990,7 @@ static void test_damaged_links(void)
             if (elf_file_open(path, &f, w, NULL) < 0)
                 exit(99);
             elf_file_close(debug_file_find(f, NULL, w));
-            char *words = mem_printf("%s: .gnu_debuglink is damaged; the debug file it names is not looked for", path);
+            char *words = mem_printf("%s: .gnu_debuglink is damaged; its debug file is not searched", path);
             CHECK(good ? warnings_count(w) == 0 : warnings_count(w) == 1 && strcmp(warnings_get(w, 0), words) == 0);
             mem_free(words);
             elf_file_close(f);
@@ -1010,7 +1011,7 @@ static void test_damaged_links(void)
             exit(99);
         elf_file_close(debug_alt_find(f, NULL, w));
         char *words =
-            mem_printf("%s: .gnu_debugaltlink is damaged; what dwz moved to the file it names is missing", path);
+            mem_printf("%s: .gnu_debugaltlink is damaged; the debug information in that shared file is missing", path);
         CHECK(warnings_count(w) == 1 && (strcmp(warnings_get(w, 0), words) != 0) == shared[i].good);
         CHECK(!shared[i].good || warned(w, "part of its debug information is in"));
         mem_free(words);

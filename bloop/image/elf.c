@@ -53,7 +53,7 @@ static int check_header(struct elf_file *f, struct err *err)
     if (f->map.len < SELFMAG || memcmp(id, ELFMAG, SELFMAG) != 0)
         return not_elf(f, err);
     if (f->map.len < sizeof f->header && !(f->map.len > EI_DATA && id[EI_CLASS] == ELFCLASS32))
-        return err_set(err, ERR_FORMAT, "%s: an ELF file cut short: %zu bytes, its header alone has %zu", f->path,
+        return err_set(err, ERR_FORMAT, "%s: truncated ELF file: %zu bytes, its header alone has %zu", f->path,
                        f->map.len, sizeof f->header);
     if (id[EI_CLASS] == ELFCLASS32)
         return err_set(err, ERR_UNSUPPORTED, "%s: a 32-bit ELF file; hpcview reads 64-bit ones", f->path);
@@ -71,7 +71,7 @@ static int check_header(struct elf_file *f, struct err *err)
     if (type == ET_CORE)
         return err_set(err, ERR_UNSUPPORTED, "%s: a core dump, not a program or library", f->path);
     if (type != ET_EXEC && type != ET_DYN && type != ET_REL)
-        return err_set(err, ERR_FORMAT, "%s: ELF file type %u is no executable, shared object or relocatable file",
+        return err_set(err, ERR_FORMAT, "%s: ELF file type %u is not an executable, shared object or relocatable file",
                        f->path, type);
     return 0;
 }
@@ -98,8 +98,8 @@ static void read_sections(struct elf_file *f, Elf *elf, struct warnings *w)
         return;
     if (elf_getshdrnum(elf, &count) != 0 || count == 0) {
         warnings_add(w,
-                     "%s: its section headers (at byte %llu of %zu) lie outside the file or are damaged; it is read by "
-                     "its program headers",
+                     "%s: its section headers (at byte %llu of %zu) lie outside the file or are damaged; its program "
+                     "headers are used instead",
                      f->path, (unsigned long long)f->header.e_shoff, f->map.len);
         return;
     }
@@ -141,8 +141,7 @@ static void read_sections(struct elf_file *f, Elf *elf, struct warnings *w)
     }
     mem_free(name_at);
     if (outside)
-        warnings_add(w,
-                     "%s: cut short or damaged: %zu of %zu sections (%s first) lie outside the file and are left out",
+        warnings_add(w, "%s: truncated or damaged: %zu of %zu sections (%s first) lie outside the file and are ignored",
                      f->path, outside, count - 1, *first_outside ? first_outside : "one without name");
 }
 
@@ -444,7 +443,7 @@ static int map_vdso(struct elf_file *f, struct err *err)
 {
     const uint8_t *at = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: the kernel hands out an address */
     if (!at)
-        return err_set(err, ERR_SYSTEM, "[vdso]: this kernel gives its processes none");
+        return err_set(err, ERR_SYSTEM, "[vdso]: this kernel has none");
     f->map.bytes = at;
     f->map.len = elf_extent(at);
     return 0;
@@ -480,7 +479,7 @@ int elf_file_open(const char *path, struct elf_file **out, struct warnings *w, s
         sections_from_segments(f);
     if (f->section_count < 2) {
         err_set(err, ERR_FORMAT,
-                "%s: neither sections nor loaded segments of it lie in the file; it is cut short or damaged", path);
+                "%s: neither sections nor loaded segments lie within the file; it is truncated or damaged", path);
         goto fail;
     }
     if (f->header.e_type == ET_REL)

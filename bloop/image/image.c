@@ -31,7 +31,7 @@ static void index_sections(struct image *im, struct warnings *w)
     for (size_t i = 0; i < p->by_addr_count; i++) {
         const struct image_section *s = &im->sections[p->by_addr[i]];
         if (kept && s->addr < end) {
-            warnings_add(w, "%s: section %s overlaps the one before it (at 0x%llx); its bytes are left out", im->path,
+            warnings_add(w, "%s: section %s overlaps the one before it (at 0x%llx); its bytes are ignored", im->path,
                          s->name, (unsigned long long)s->addr);
             continue;
         }

@@ -146,8 +146,7 @@ static void apply_table(struct elf_file *f, const struct elf_section *table, con
         outside += !ok;
     }
     if (outside)
-        warnings_add(w,
-                     "%s: %llu relocations in %s point outside of the section or the symbol table; they are left out",
+        warnings_add(w, "%s: %llu relocations in %s point outside the section or the symbol table; they are ignored",
                      f->path, (unsigned long long)outside, table->name);
 }
 

@@ -63,7 +63,7 @@ static int check_fields(struct check *c, size_t i)
     if (s->kind == SCOPE_MODULE ? s->parent != SCOPE_NONE : s->parent >= i)
         return wrong(c, i, "its parent does not come before it");
     if (s->kind != SCOPE_MODULE && !may_hold(c->tree->scopes[s->parent].kind, s->kind))
-        return wrong(c, i, "it may not stand under its parent");
+        return wrong(c, i, "not allowed under its parent");
     if (s->line_last && s->line_last < s->line_first)
         return wrong(c, i, "its last line comes before its first");
     if (s->kind == SCOPE_LOOP && (s->instance < 1 || s->instance > s->instances))
@@ -104,7 +104,7 @@ static int check_order(struct check *c)
             continue;
         if (s->kind == SCOPE_FILE) {
             if (strcmp(strtab_get(t->strings, t->scopes[before].name), strtab_get(t->strings, s->name)) >= 0)
-                status = wrong(c, i, "files are not in the order of their names, or one comes twice");
+                status = wrong(c, i, "files are not in the order of their names, or one is repeated");
         } else if (lowest[i] != UINT64_MAX && lowest[before] != UINT64_MAX && lowest[before] > lowest[i]) {
             status = wrong(c, i, "it comes after a scope of higher addresses");
         }
@@ -147,7 +147,7 @@ static int check_overlap(struct check *c)
     for (size_t i = 1; i < all.count && status == 0; i++)
         if (all.items[i - 1].range.end > all.items[i].range.begin &&
             module_of(t, all.items[i - 1].scope) == module_of(t, all.items[i].scope))
-            status = wrong(c, all.items[i].scope, "its addresses are another statement's too");
+            status = wrong(c, all.items[i].scope, "its addresses also belong to another statement");
     vec_release(&all);
     return status;
 }
@@ -156,7 +156,7 @@ int scope_check_indices(const struct scope_tree *t, struct err *err)
 {
     struct check c = {t, err};
     if (t->scope_count >= SCOPE_NONE || t->range_count > UINT32_MAX)
-        return err_set(err, ERR_LIMIT, "a scope tree of %zu scopes and %zu ranges is beyond its 32-bit indices",
+        return err_set(err, ERR_LIMIT, "a scope tree of %zu scopes and %zu ranges exceeds its 32-bit indices",
                        t->scope_count, t->range_count);
     for (size_t i = 0; i < t->scope_count; i++)
         if (check_fields(&c, i) < 0 || check_strings(&c, i) < 0 || check_ranges(&c, i) < 0)

@@ -257,7 +257,7 @@ static const char *wrong_by_itself(const struct scope_tree *t, scope_ix i)
     if (s->kind == SCOPE_MODULE ? s->parent != SCOPE_NONE : s->parent >= i)
         return "its parent does not come before it";
     if (s->kind != SCOPE_MODULE && !strchr(may_hold[t->scopes[s->parent].kind], "MFPALS"[s->kind]))
-        return "it may not stand under its parent";
+        return "not allowed under its parent";
     if (s->line_last != 0 && s->line_last < s->line_first)
         return "its last line comes before its first";
     if (s->kind == SCOPE_LOOP && (s->instance == 0 || s->instance > s->instances))
@@ -288,7 +288,7 @@ static const char *wrong_order(const struct scope_tree *t, scope_ix i)
     if (s->kind == SCOPE_FILE)
         return strcmp(strtab_get(t->strings, t->scopes[before].name), strtab_get(t->strings, s->name)) < 0
                    ? NULL
-                   : "files are not in the order of their names, or one comes twice";
+                   : "files are not in the order of their names, or one is repeated";
     vaddr mine = lowest(t, i), others = lowest(t, before);
     return mine != UINT64_MAX && others != UINT64_MAX && others > mine ? "it comes after a scope of higher addresses"
                                                                        : NULL;
@@ -340,7 +340,7 @@ static void put_verdict(struct buf *out, const struct scope_tree *t)
         for (i = 0; i < t->scope_count && !(what = wrong_order(t, i)); i++)
             continue;
     if (!what && (i = overlapping(t)) != SCOPE_NONE)
-        what = "its addresses are another statement's too";
+        what = "its addresses also belong to another statement";
     buf_str(out, "");
     if (what)
         buf_printf(out, "scope %u (%s): %s", i, scope_kind_name(t->scopes[i].kind), what);
@@ -592,7 +592,7 @@ static void test_places(bool ours)
             struct err err = {0};
             char *text =
                 mem_printf("<%s>%s<%s n='x' l='1'/>%s</%s>", root, chains[above], elements[kind], ends[above], root);
-            char *want = mem_printf("%s:1: %s: it may not stand here; the order is %s", path, elements[kind],
+            char *want = mem_printf("%s:1: %s: not allowed here; the order is %s", path, elements[kind],
                                     ours ? "PGM, LM, F, P, then A, L and S" : "LM, F, P, then A, L, S and C");
             bool good = strchr(above ? allowed[above - 1] : at_root, "MFPALS"[kind]);
             put_file(text, strlen(text));

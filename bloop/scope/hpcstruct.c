@@ -402,7 +402,7 @@ int scope_read_hpcstruct_begin(void *ctx, const struct xml_event *e, struct err 
     if (kind < 0)
         return fail(r, e, err, "no such element in an .hpcstruct file (LM, F, P, A, L, S, C)");
     if (!may_stand(top ? top->kind : -1, kind))
-        return fail(r, e, err, "it may not stand here; the order is LM, F, P, then A, L, S and C");
+        return fail(r, e, err, "not allowed here; the order is LM, F, P, then A, L, S and C");
     if (scope_attr_line(r, e, "l", &line, err) < 0)
         return -1;
     if (top && is_own_code(r, top, kind, line)) {

@@ -110,8 +110,8 @@ static void test_check(void)
         uint32_t value;
     } cases[] = {
         {"parent behind", "scope 4 (LOOP): its parent does not come before it", 4, offsetof(struct scope, parent), 5},
-        {"statement under statement", "scope 4 (LOOP): it may not stand under its parent", 4,
-         offsetof(struct scope, parent), 3},
+        {"statement under statement", "scope 4 (LOOP): not allowed under its parent", 4, offsetof(struct scope, parent),
+         3},
         {"lines reversed", "scope 4 (LOOP): its last line comes before its first", 4, offsetof(struct scope, line_last),
          51},
         {"instance 3 of 2", "scope 8 (LOOP): its instance number is outside 1 to instances", 8,
@@ -119,8 +119,8 @@ static void test_check(void)
         {"string id", "scope 2 (PROC): a string id is outside the string table", 2, offsetof(struct scope, origin),
          1000},
         {"range pool", "scope 9 (STMT): its ranges lie outside the pool", 9, offsetof(struct scope, range_first), 1000},
-        {"overlap", "scope 9 (STMT): its addresses are another statement's too", 9, offsetof(struct scope, range_first),
-         5},
+        {"overlap", "scope 9 (STMT): its addresses also belong to another statement", 9,
+         offsetof(struct scope, range_first), 5},
         {"range pool, one beyond", "scope 10 (STMT): its ranges lie outside the pool", 10,
          offsetof(struct scope, range_count), 2},
         {"a kind that is none", "scope 4 (?): no such kind", 4, offsetof(struct scope, kind), 6},
@@ -160,7 +160,7 @@ static void test_check_ranges(void)
         {"overlapping", "scope 2 (PROC): its ranges overlap or are not in order", 1, {0x10ff, 0x2010}},
         {"side by side", "", 1, {0x1100, 0x2010}},
         {"one statement's end in the next",
-         "scope 7 (STMT): its addresses are another statement's too",
+         "scope 7 (STMT): its addresses also belong to another statement",
          2,
          {0x1000, 0x1021}},
         {"one statement's end at the next", "", 2, {0x1000, 0x1020}},
@@ -334,9 +334,9 @@ static void test_bad_files(const char *folder)
     } cases[] = {
         {"<X/>", ":1: the root element is X; a structure file has PGM or HPCToolkitStructure"},
         {"<PGM version=\"99\"/>", ":1: this is version 99 of the format; this hpcview reads up to 4"},
-        {"<PGM><S b=\"1\"/></PGM>", ":1: S: it may not stand here; the order is PGM, LM, F, P, then A, L and S"},
+        {"<PGM><S b=\"1\"/></PGM>", ":1: S: not allowed here; the order is PGM, LM, F, P, then A, L and S"},
         {"<PGM><LM n=\"a\"><P n=\"p\"/></LM></PGM>",
-         ":1: P: it may not stand here; the order is PGM, LM, F, P, then A, L and S"},
+         ":1: P: not allowed here; the order is PGM, LM, F, P, then A, L and S"},
         {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"x\"/></F></LM></PGM>",
          ":1: P: b=\"x\" is not a number below 2^32"},
         {"<PGM><LM n=\"a\"><F n=\"f\"><P n=\"p\" b=\"\"/></F></LM></PGM>", ":1: P: b=\"\" is not a number below 2^32"},
@@ -374,7 +374,7 @@ static void test_bad_files(const char *folder)
         {"<HPCToolkitStructure><LM n=\"a\"><Q/></LM></HPCToolkitStructure>",
          ":1: Q: no such element in an .hpcstruct file (LM, F, P, A, L, S, C)"},
         {"<HPCToolkitStructure><LM n=\"a\"><F n=\"f\"><P n=\"p\"><P n=\"q\"/></P></F></LM></HPCToolkitStructure>",
-         ":1: P: it may not stand here; the order is LM, F, P, then A, L, S and C"},
+         ":1: P: not allowed here; the order is LM, F, P, then A, L, S and C"},
     };
     char *path = mem_printf("%s/bad", folder);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

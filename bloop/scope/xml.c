@@ -349,7 +349,7 @@ static int place(struct scope_reader *r, const struct xml_event *e, int kind, st
         ok = above == SCOPE_FILE;
     else
         ok = above >= SCOPE_PROC && above != SCOPE_STMT;
-    return ok ? 0 : fail(r, e, err, "it may not stand here; the order is PGM, LM, F, P, then A, L and S");
+    return ok ? 0 : fail(r, e, err, "not allowed here; the order is PGM, LM, F, P, then A, L and S");
 }
 
 int scope_read_xml_begin(void *ctx, const struct xml_event *e, struct err *err)
@@ -372,7 +372,7 @@ int scope_read_xml_begin(void *ctx, const struct xml_event *e, struct err *err)
     if (place(r, e, kind, err) < 0)
         return -1;
     if (r->builder.tree->scope_count >= SCOPE_NONE - 1)
-        return err_set(err, ERR_LIMIT, "%s: more scopes than 32-bit indices can count", r->name);
+        return err_set(err, ERR_LIMIT, "%s: more scopes than 32-bit indices can address", r->name);
     r->marks.items[r->marks.count - 1] = MARK_SCOPE;
     struct scope *s = scope_builder_begin(&r->builder, (enum scope_kind)kind);
     const struct scope_tree *t = r->builder.tree;

@@ -152,7 +152,7 @@ static int read_guard(struct asl_reader *r, const struct property *p, uint32_t *
         if (strcmp(p->conditions.items[i].id, id->text) == 0)
             *condition = i;
     if (*condition == NONE)
-        return wrong(r, id, "no condition is called '%.60s'", id->text);
+        return wrong(r, id, "no condition is named '%.60s'", id->text);
     r->t += 4;
     return 0;
 }
@@ -213,11 +213,10 @@ static int read_kind(struct asl_reader *r, uint32_t *kinds)
             *kinds |= kind_words[i].kind;
             return 0;
         }
-    return wrong(
-        r, r->t,
-        "'%.40s' is no kind of place; there are PROGRAM, MODULE, FILE, PROCEDURE, INLINE, LOOP, INNERMOST, LINE, "
-        "PATH and ROWS OF a table",
-        shown(r->t));
+    return wrong(r, r->t,
+                 "unknown kind of place '%.40s'; available: PROGRAM, MODULE, FILE, PROCEDURE, INLINE, LOOP, INNERMOST, "
+                 "LINE, PATH, ROWS OF a table",
+                 shown(r->t));
 }
 
 static int read_for(struct asl_reader *r, struct property *p)
@@ -262,7 +261,7 @@ static int read_strings(struct asl_reader *r, struct text *text)
     const struct token *at = r->t;
     struct err err = {0};
     if (r->t->kind != TOKEN_STRING)
-        return wrong(r, r->t, "a text in quotes is wanted, not '%.40s'", shown(r->t));
+        return wrong(r, r->t, "expected a quoted text, not '%.40s'", shown(r->t));
     for (; r->t->kind == TOKEN_STRING; r->t++) {
         buf_str(&all, all.len && all.bytes[all.len - 1] != ' ' ? " " : "");
         buf_str(&all, token_unquoted(r->p->arena, r->t->text));
@@ -304,12 +303,12 @@ static int read_needs(struct asl_reader *r, struct property *p)
 static int read_where(struct asl_reader *r, struct property *p)
 {
     do {
-        struct filter f = {.what = name(r, "a column, or of what a place has")};
+        struct filter f = {.what = name(r, "a column, or a property of a place")};
         if (!f.what || expect(r, "IS", "the name") < 0)
             return -1;
         f.not = take(r, "NOT");
         if (r->t->kind != TOKEN_STRING)
-            return wrong(r, r->t, "a pattern in quotes is wanted after IS, not '%.40s'", shown(r->t));
+            return wrong(r, r->t, "expected a quoted pattern after IS, not '%.40s'", shown(r->t));
         f.globs = token_unquoted(r->p->arena, (r->t++)->text);
         *vec_push(&p->filters) = f;
     } while (take(r, "AND"));
@@ -336,8 +335,8 @@ int asl_read_clause(struct asl_reader *r, struct property *p)
         const char *names[ARRAY_SIZE(words) + 1] = {0};
         memcpy(names, words, sizeof words);
         const char *near = at->kind == TOKEN_WORD ? str_nearest(at->text, names) : NULL;
-        return wrong(r, at, "'%.40s' begins no part of a property%s%s%s", shown(at), near ? "; did you mean " : "",
-                     near ? near : "", near ? "?" : "; there are CONDITION, CONFIDENCE, SEVERITY, TITLE, ...");
+        return wrong(r, at, "unknown part of a property '%.40s'%s%s%s", shown(at), near ? "; did you mean " : "",
+                     near ? near : "", near ? "?" : "; available: CONDITION, CONFIDENCE, SEVERITY, TITLE, ...");
     }
     r->t++;
     take(r, ":");
@@ -379,9 +378,9 @@ static void check_property(struct asl_reader *r, struct property *p)
     if (p->conditions.count == 0)
         wrong(r, p->at, "the property %s has no CONDITION", p->name);
     if (p->severities.count == 0 && !p->hypothesis)
-        wrong(r, p->at, "the property %s has no SEVERITY; percent of the run is wanted", p->name);
+        wrong(r, p->at, "the property %s has no SEVERITY, in percent of the run", p->name);
     if (p->meta && p->table)
-        wrong(r, p->at, "the property %s is of the rows of a table, and cannot combine others", p->name);
+        wrong(r, p->at, "the property %s is about rows of a table and cannot combine others", p->name);
     if (p->kinds == 0 && !p->table)
         p->kinds = 1 << PLACE_PROGRAM | 1 << PLACE_PROC | 1 << PLACE_LOOP;
 }

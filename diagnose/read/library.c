@@ -30,7 +30,7 @@ static void find_parent(struct properties *p, struct property *of, struct warnin
     *vec_push(&names) = NULL;
     const char *near = of->refines == NONE ? str_nearest(of->refines_name, names.items) : NULL;
     if (of->refines == NONE)
-        token_problem(problems, of->refines_at, "there is no property '%.60s' to refine%s%s%s", of->refines_name,
+        token_problem(problems, of->refines_at, "no property '%.60s' to refine%s%s%s", of->refines_name,
                       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     vec_release(&names);
 }
@@ -41,8 +41,7 @@ static void cut_circle(struct properties *p, struct property *from, struct warni
     uint32_t up = from->refines;
     for (size_t steps = 0; up != NONE; up = p->list.items[up]->refines)
         if (p->list.items[up] == from || ++steps > p->list.count) {
-            token_problem(problems, from->refines_at, "%s refines itself, by way of %s", from->name,
-                          from->refines_name);
+            token_problem(problems, from->refines_at, "%s refines itself, through %s", from->name, from->refines_name);
             from->refines = NONE;
             return;
         }
@@ -92,7 +91,7 @@ static void rank_meta(struct properties *p, struct warnings *problems)
                 continue;
             property_each_expr(r.of, rank_above, &r);
             if (r.of->rank > p->list.count)
-                token_problem(problems, r.of->at, "%s is made of itself", r.of->name);
+                token_problem(problems, r.of->at, "%s is defined in terms of itself", r.of->name);
         }
     }
 }

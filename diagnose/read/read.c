@@ -21,10 +21,10 @@ static int keep_property(struct asl_reader *r, struct property *p, int status)
 {
     uint32_t known = properties_find(r->p, p->name);
     if (status == 0 && known != NONE)
-        status = wrong(r, p->at, "there is a property %s already, at %s:%u", p->name, r->p->list.items[known]->at->file,
-                       r->p->list.items[known]->at->line);
+        status = wrong(r, p->at, "the property %s is already defined at %s:%u", p->name,
+                       r->p->list.items[known]->at->file, r->p->list.items[known]->at->line);
     if (status == 0 && r->p->list.count == PROPERTIES_MOST)
-        status = wrong(r, p->at, "there are more than %d properties", PROPERTIES_MOST);
+        status = wrong(r, p->at, "more than %d properties", PROPERTIES_MOST);
     if (status < 0) {
         property_release(p);
         return -1;
@@ -82,7 +82,7 @@ static int read_table(struct asl_reader *r)
     if (!s.table || expect(r, "FROM", "the name of a table") < 0 || !(s.made_by = name(r, "a command")))
         return -1;
     *vec_push(&r->p->sources) = s;
-    return expect(r, ";", "where a table is from");
+    return expect(r, ";", "the source of a table");
 }
 
 static int read_item(struct asl_reader *r)
@@ -99,7 +99,7 @@ static int read_item(struct asl_reader *r)
         return read_table(r);
     if (take(r, "LET"))
         return asl_read_let(r);
-    wrong(r, r->t, "PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET is wanted, not '%.40s'", shown(r->t));
+    wrong(r, r->t, "expected PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET, not '%.40s'", shown(r->t));
     return -1;
 }
 

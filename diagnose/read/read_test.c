@@ -224,62 +224,61 @@ static const struct {
     {"comments", "# one\n// two\n/* three\n */ PROPERTY A { CONDITION: T /* here */ > 1; SEVERITY: 3; } // end", ""},
     {"nothing but a comment", "# x", ""},
     {"a slash at the end", "/",
-     "p.asl:1:1: PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET is wanted, not '/'"},
+     "p.asl:1:1: expected PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET, not '/'"},
 
     {"an unknown part", "PROPERTY A {\n  CONDITON: T > 1;\n  SEVERITY: 3; }",
-     "p.asl:2:3: 'CONDITON' begins no part of a property; did you mean CONDITION?|"
-     "p.asl:1:10: the property A has no CONDITION"},
+     "p.asl:2:3: unknown part of a property 'CONDITON'; did you mean CONDITION?|p.asl:1:10: the property A has no "
+     "CONDITION"},
     {"no severity", "PROPERTY A { CONDITION: T > 1; }",
-     "p.asl:1:10: the property A has no SEVERITY; percent of the run is wanted"},
+     "p.asl:1:10: the property A has no SEVERITY, in percent of the run"},
     {"all errors at once",
      "PROPERTY A { CONDITION: T >; SEVERITY: 3; }\nPROPERTY B { CONDITION: T > 1; SEVERITY: foo(3); }\nPROPRETY C {}",
-     "p.asl:1:28: nothing after '>'; a number, a metric's name or '(' is wanted|"
-     "p.asl:1:10: the property A has no CONDITION|"
-     "p.asl:2:42: there is no function 'foo'; there are min, max, sum, mean, sqrt, log, exp, abs, floor, ceil, round, "
-     "if, or|p.asl:2:10: the property B has no SEVERITY; percent of the run is wanted|"
-     "p.asl:3:1: PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET is wanted, not 'PROPRETY'"},
+     "p.asl:1:28: nothing after '>'; a number, a metric's name or '(' is wanted|p.asl:1:10: the property A has no "
+     "CONDITION|p.asl:2:42: there is no function 'foo'; there are min, max, sum, mean, sqrt, log, exp, abs, floor, "
+     "ceil, round, if, or|p.asl:2:10: the property B has no SEVERITY, in percent of the run|p.asl:3:1: expected "
+     "PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET, not 'PROPRETY'"},
     {"the column behind text of other bytes", "PROPERTY A { CONDITION: \"\xc3\xa9\" > 1 1; SEVERITY: 3; }",
      "p.asl:1:33: '1' cannot follow '1'; one of + - * / ^ < <= == != >= > and or is wanted|"
      "p.asl:1:10: the property A has no CONDITION"},
     {"a line further on", "PROPERTY A {\n CONDITION: T\n   > (1;\n SEVERITY: 3; }",
      "p.asl:3:6: what is opened here is not closed; ')' is missing|p.asl:1:10: the property A has no CONDITION"},
     {"an unknown id", "PROPERTY A { CONDITION: (x) T > 1; SEVERITY: (y) -> 3; }",
-     "p.asl:1:47: no condition is called 'y'|p.asl:1:10: the property A has no SEVERITY; percent of the run is wanted"},
+     "p.asl:1:47: no condition is named 'y'|p.asl:1:10: the property A has no SEVERITY, in percent of the run"},
     {"a brace too many, before what has an error", "}\nPROPERTY A { CONDITION: T > 1; }",
-     "p.asl:1:1: PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET is wanted, not '}'|"
-     "p.asl:2:10: the property A has no SEVERITY; percent of the run is wanted"},
+     "p.asl:1:1: expected PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET, not '}'|p.asl:2:10: the property A "
+     "has no SEVERITY, in percent of the run"},
     {"an open comment", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; } /* x",
      "p.asl:1:47: this comment is not closed; '*/' is missing"},
     {"an open quote", "PROPERTY A { TITLE: \"x; }",
-     "p.asl:1:21: the quote \" is not closed|p.asl:1:26: ';' is wanted after TITLE, not 'the end of the file'|"
-     "p.asl:1:26: '}' is wanted after the last part of a property, not 'the end of the file'"},
+     "p.asl:1:21: the quote \" is not closed|p.asl:1:26: expected ';' after TITLE, not 'the end of the "
+     "file'|p.asl:1:26: expected '}' after the last part of a property, not 'the end of the file'"},
     {"an open brace in a text", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; TITLE: \"{place\"; }",
      "p.asl:1:52: '{' in a text is not closed"},
     {"a formula in a text", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; TITLE: \"{T + }\"; }",
      "p.asl:1:52: nothing after '+'; a number, a metric's name or '(' is wanted"},
     {"two of one name", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; }\nPROPERTY A { CONDITION: T > 1; SEVERITY: 3; }",
-     "p.asl:2:10: there is a property A already, at p.asl:1"},
+     "p.asl:2:10: the property A is already defined at p.asl:1"},
     {"a definition twice", "LET x = 1;\nPROPERTY A { LET x = 2; CONDITION: T > x; SEVERITY: 3; }",
      "p.asl:2:18: there is a function 'x' already"},
     {"no kind", "PROPERTY A { FOR LOOPS; CONDITION: T > 1; SEVERITY: 3; }",
      "p.asl:1:18: 'LOOPS' is no kind of place; there are PROGRAM, MODULE, FILE, PROCEDURE, INLINE, LOOP, INNERMOST, "
-     "LINE, PATH and ROWS OF a table"},
+     "LINE, PATH, ROWS OF a table"},
     {"a parent that is not there", "PROPERTY Misses { REFINES: Mises; CONDITION: T > 1; SEVERITY: 3; }",
-     "p.asl:1:28: there is no property 'Mises' to refine; did you mean Misses?"},
+     "p.asl:1:28: no property 'Mises' to refine; did you mean Misses?"},
     {"a circle of refinement",
      "PROPERTY A { REFINES: B; CONDITION: T > 1; SEVERITY: 3; }\nPROPERTY B { REFINES: A; CONDITION: T > 1; SEVERITY: "
      "3; }",
-     "p.asl:1:23: A refines itself, by way of B"},
+     "p.asl:1:23: A refines itself, through B"},
     {"a circle of meta properties",
      "METAPROPERTY A { CONDITION: B; SEVERITY: 3; }\nMETAPROPERTY B { CONDITION: A; SEVERITY: 3; }",
-     "p.asl:1:14: A is made of itself|p.asl:2:14: B is made of itself"},
-    {"a template that is not there", "PROPERTY A = Over<T>;", "p.asl:1:14: there is no template 'Over' before this"},
+     "p.asl:1:14: A is defined in terms of itself|p.asl:2:14: B is defined in terms of itself"},
+    {"a template that is not there", "PROPERTY A = Over<T>;", "p.asl:1:14: no template 'Over' is defined before this"},
     {"arguments that are too few",
      "PROPERTY TEMPLATE Over<M, L> { CONDITION: M > L; SEVERITY: M; } PROPERTY A = Over<T>;",
      "p.asl:1:78: the template Over has 2 parameters, not 1"},
     {"severity in words", "PROPERTY A { CONDITION: T > 1; SEVERITY: ; }",
-     "p.asl:1:42: there is nothing; a number, a metric's name or '(' is wanted|"
-     "p.asl:1:10: the property A has no SEVERITY; percent of the run is wanted"},
+     "p.asl:1:42: there is nothing; a number, a metric's name or '(' is wanted|p.asl:1:10: the property A has no "
+     "SEVERITY, in percent of the run"},
 };
 
 static void check_cases(void)
@@ -308,7 +307,7 @@ static void check_many_words(void)
             buf_str(&text, ">;\n");
         }
         char *said = problems_of(text.bytes);
-        CHECK_INT(strstr(said, "p.asl:6:15: templates written out have more than 4194304 words") != NULL, more);
+        CHECK_INT(strstr(said, "p.asl:6:15: expanded templates have more than 4194304 words") != NULL, more);
         mem_free(said);
         buf_release(&text);
     }

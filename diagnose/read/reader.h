@@ -48,7 +48,7 @@ static inline int expect(struct asl_reader *r, const char *text, const char *aft
 {
     if (take(r, text))
         return 0;
-    return wrong(r, r->t, "'%s' is wanted after %s, not '%.40s'", text, after, shown(r->t));
+    return wrong(r, r->t, "expected '%s' after %s, not '%.40s'", text, after, shown(r->t));
 }
 
 /* A word, or a name in quotes. */
@@ -58,7 +58,7 @@ static inline const char *name(struct asl_reader *r, const char *of_what)
         return (r->t++)->text;
     if (r->t->kind == TOKEN_STRING)
         return token_unquoted(r->p->arena, (r->t++)->text);
-    wrong(r, r->t, "the name of %s is wanted, not '%.40s'", of_what, shown(r->t));
+    wrong(r, r->t, "expected the name of %s, not '%.40s'", of_what, shown(r->t));
     return NULL;
 }
 

@@ -43,7 +43,7 @@ int asl_read_template(struct asl_reader *r)
         return -1;
     for (size_t i = 0; i + 1 < r->p->templates.count; i++)
         if (strcmp(r->p->templates.items[i]->name, t->name) == 0)
-            return wrong(r, at, "there is a template %s already", t->name);
+            return wrong(r, at, "the template %s is already defined", t->name);
     return copy_body(r, &t->body);
 }
 
@@ -147,11 +147,11 @@ int asl_read_instance(struct asl_reader *r, struct property *p)
     for (size_t i = 0; !t && i < r->p->templates.count; i++) /* the first: another one of its name was refused */
         t = strcmp(r->p->templates.items[i]->name, called) == 0 ? r->p->templates.items[i] : NULL;
     if (!t)
-        return wrong(r, at, "there is no template '%.60s' before this", called);
+        return wrong(r, at, "no template '%.60s' is defined before this", called);
     if (t->parameters.count != a.count)
         return wrong(r, at, "the template %s has %zu parameters, not %zu", t->name, t->parameters.count, a.count);
     if (words_so_far(r->p) > TOKENS_MOST)
-        return wrong(r, at, "templates written out have more than %d words", TOKENS_MOST);
+        return wrong(r, at, "expanded templates have more than %d words", TOKENS_MOST);
     struct asl_reader inner = {.p = r->p, .t = instance(r, t, &a), .problems = r->problems};
     int status = asl_read_body(&inner, p);
     r->wrong += inner.wrong;

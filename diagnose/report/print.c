@@ -12,7 +12,7 @@ int diagnose_format_parse(const char *word, enum diagnose_format *f, struct err 
             *f = (enum diagnose_format)i;
             return 0;
         }
-    return err_set(err, ERR_USAGE, "no format '%s'; there are text, csv, json, sarif, periscope and graph", word);
+    return err_set(err, ERR_USAGE, "unknown format '%s'; available: text, csv, json, sarif, periscope, graph", word);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static void add_unknown(struct buf *out, const struct diagnosis *d)
         if (s->state != SEARCH_UNKNOWN || !*s->note)
             continue;
         char *text = mem_printf("%s: %s", s->property, s->note);
-        add_paragraph(out, "not known:", text);
+        add_paragraph(out, "unknown:", text);
         mem_free(text);
     }
 }
@@ -143,10 +143,10 @@ static void write_text(const struct diagnosis *d, struct outfile *out)
 {
     struct buf b = {0};
     if (d->findings.count)
-        buf_printf(&b, "%zu finding%s of %g%% of the run and more, the worst first\n", d->findings.count,
-                   d->findings.count == 1 ? "" : "s", d->threshold);
+        buf_printf(&b, "%zu finding%s (>= %g%% of the run), ordered by potential gain x confidence\n",
+                   d->findings.count, d->findings.count == 1 ? "" : "s", d->threshold);
     else
-        buf_printf(&b, "Nothing was found that costs %g%% of the run or more.\n", d->threshold);
+        buf_printf(&b, "No finding costs %g%% of the run or more.\n", d->threshold);
     for (size_t i = 0; i < d->findings.count; i++) {
         buf_char(&b, '\n');
         add_finding(&b, i + 1, &d->findings.items[i]);
@@ -154,10 +154,9 @@ static void write_text(const struct diagnosis *d, struct outfile *out)
     if (d->strategy != DIAGNOSE_WHOLE)
         add_history(&b, d);
     else {
-        buf_printf(
-            &b, "\n%zu properties were looked for: %zu hold, %zu do not, of %zu it is not known, %zu were not tested\n",
-            count_properties(d), count_states(d, SEARCH_TRUE), count_states(d, SEARCH_FALSE),
-            count_states(d, SEARCH_UNKNOWN), count_states(d, SEARCH_NOT_MEASURABLE));
+        buf_printf(&b, "\n%zu properties checked: %zu hold, %zu do not, %zu unknown, %zu not tested\n",
+                   count_properties(d), count_states(d, SEARCH_TRUE), count_states(d, SEARCH_FALSE),
+                   count_states(d, SEARCH_UNKNOWN), count_states(d, SEARCH_NOT_MEASURABLE));
         add_unknown(&b, d);
         add_not_tested(&b, d);
     }

@@ -15,12 +15,12 @@ static const struct table_column finding_columns[] = {
     {.name = "confidence",
      .type = TABLE_NUMBER,
      .merge = TABLE_LAST,
-     .description = "From 0 to 1; 1 is proven by measurement."},
+     .description = "From 0 to 1; 1 means proven by measurement."},
     {.name = "error",
      .unit = "%",
      .type = TABLE_NUMBER,
      .merge = TABLE_LAST,
-     .description = "Of the severity: one standard error, as samples are counts."},
+     .description = "Standard error of the severity, from the number of samples."},
     {.name = "evidence", .type = TABLE_TEXT, .merge = TABLE_LAST},
     {.name = "explanation", .type = TABLE_TEXT, .merge = TABLE_LAST},
     {.name = "remedy", .type = TABLE_TEXT, .merge = TABLE_LAST},
@@ -28,10 +28,10 @@ static const struct table_column finding_columns[] = {
     {.name = "copies",
      .type = TABLE_COUNT,
      .merge = TABLE_LAST,
-     .description = "Places of the same thing in the source."},
+     .description = "Number of copies of the same scope in the source."},
     {.name = "name", .title = "property", .type = TABLE_TEXT, .merge = TABLE_LAST},
 };
-static const struct table_decl findings_decl = {"findings", "Findings", "What is wrong, and where; the worst first.",
+static const struct table_decl findings_decl = {"findings", "Findings", "Performance problems, worst first.",
                                                 finding_columns, ARRAY_SIZE(finding_columns)};
 
 static const struct table_column search_columns[] = {
@@ -45,8 +45,8 @@ static const struct table_column search_columns[] = {
     {.name = "note", .type = TABLE_TEXT, .merge = TABLE_LAST},
 };
 static const struct table_decl search_decl = {"search", "Search for findings",
-                                              "What was looked for, where, and what came of it.", search_columns,
-                                              ARRAY_SIZE(search_columns)};
+                                              "The checks of the search, with their places and results.",
+                                              search_columns, ARRAY_SIZE(search_columns)};
 
 static void add_finding(struct table *t, struct strtab *s, const struct finding *f)
 {

@@ -196,10 +196,10 @@ static void check_words(void)
         CHECK(diagnose_format_parse(formats[i], &format, &err) == 0 && format == (enum diagnose_format)i);
     CHECK_INT(diagnose_strategy_parse("wholes", &strategy, &err), -1);
     CHECK_STR(err.msg,
-              "no strategy 'wholes'; there are whole, location-first, property-first, loop-aware and functions");
+              "unknown strategy 'wholes'; available: whole, location-first, property-first, loop-aware, functions");
     err = (struct err){0};
     CHECK_INT(diagnose_format_parse("", &format, &err), -1);
-    CHECK_STR(err.msg, "no format ''; there are text, csv, json, sarif, periscope and graph");
+    CHECK_STR(err.msg, "unknown format ''; available: text, csv, json, sarif, periscope, graph");
 }
 
 /* ---- tables of these names that somebody else made, or an older version ---------------------------------------- */

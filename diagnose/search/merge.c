@@ -262,10 +262,10 @@ static const char *evidence(struct merging *u, struct diagnosis *d, const struct
     buf_str(&b, own ? resolved_text(ev, d->arena, g->of, 1, g->worst.id)
                     : resolved_evidence(ev, d->arena, g->of, &g->worst));
     if (g->copies > 1)
-        buf_printf(&b, "%s%zu %s, of which this is the worst", b.len ? "; " : "", g->copies,
+        buf_printf(&b, "%s%zu %s; this is the worst", b.len ? "; " : "", g->copies,
                    g->of->property->together ? "places together"
-                   : g->of->domain->table    ? "rows about it"
-                                             : "places that are the same in the source");
+                   : g->of->domain->table    ? "rows of the table"
+                                             : "copies of it in the binary");
     if (g->runs.len)
         buf_printf(&b, "%sin the runs %s", b.len ? "; " : "", g->runs.bytes);
     const char *text = arena_strdup(d->arena, b.bytes);

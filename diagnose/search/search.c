@@ -33,7 +33,8 @@ int diagnose_strategy_parse(const char *word, enum diagnose_strategy *s, struct 
             return 0;
         }
     return err_set(err, ERR_USAGE,
-                   "no strategy '%s'; there are whole, location-first, property-first, loop-aware and functions", word);
+                   "unknown strategy '%s'; available: whole, location-first, property-first, loop-aware, functions",
+                   word);
 }
 
 /* ---- whole --------------------------------------------------------------------------------------------- */
@@ -43,10 +44,10 @@ static const char *note_of(struct diagnosis *d, const struct resolved *of)
     if (of->candidates.count)
         return arena_printf(d->arena, "in %zu place%s", of->candidates.count, of->candidates.count == 1 ? "" : "s");
     if (of->uncertain)
-        return arena_printf(d->arena, "holds in %zu place%s with too few samples to tell it from chance", of->uncertain,
+        return arena_printf(d->arena, "holds in %zu place%s, but within the statistical error", of->uncertain,
                             of->uncertain == 1 ? "" : "s");
     if (of->without_value)
-        return arena_printf(d->arena, "holds in %zu place%s where its severity has no value", of->without_value,
+        return arena_printf(d->arena, "holds in %zu place%s without a value for its severity", of->without_value,
                             of->without_value == 1 ? "" : "s");
     return "";
 }

@@ -121,8 +121,6 @@ void builder_add_number(struct builder *s, uint32_t context, uint32_t event, dou
 void builder_end(const struct builder *s, const struct filter_input *in, struct warnings *warnings)
 {
     if (s->left_out)
-        warnings_add(
-            warnings,
-            "%s: %zu of its numbers are no counts (negative, infinite, or more than 64 bits hold); they are left out",
-            in->name, s->left_out);
+        warnings_add(warnings, "%s: %zu numbers are not counts (negative, infinite, or above 64 bits) and are omitted",
+                     in->name, s->left_out);
 }

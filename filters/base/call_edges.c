@@ -11,10 +11,10 @@ int call_edges_declare(struct hpcprof *into, struct table **table, struct err *e
          .title = "inclusive cost",
          .type = TABLE_COUNT,
          .merge = TABLE_SUM,
-         .description = "Of the first event of the file, as a rule Ir: what was spent until the calls returned."},
+         .description = "Inclusive cost of the calls in the first event of the file, usually Ir."},
     };
-    static const struct table_decl decl = {"call_edges", "Calls", "Who called whom, how often, and what it cost.",
-                                           columns, ARRAY_SIZE(columns)};
+    static const struct table_decl decl = {
+        "call_edges", "Calls", "Calls by caller and callee, with their number and cost.", columns, ARRAY_SIZE(columns)};
     return table_list_declare(&into->tables, &decl, into->strings, table, err);
 }
 

@@ -23,8 +23,8 @@ struct output {
     size_t filed; /* bytes in it */
 };
 
-static const char *const too_large = "unpacked it has more than the 4 GiB that are read of a file (LIMIT_IMPORT_BYTES)";
-static const char *const no_room = "unpacked it does not fit into a temporary file (in /var/tmp or /tmp)";
+static const char *const too_large = "decompressed it exceeds the limit of 4 GiB (LIMIT_IMPORT_BYTES)";
+static const char *const no_room = "decompressed it does not fit into a temporary file (in /var/tmp or /tmp)";
 
 static int temporary_file(void)
 {
@@ -77,7 +77,7 @@ static const char *unpack_gzip(struct output *o, const uint8_t *in, size_t in_le
     const char *wrong = NULL;
     int status = Z_OK;
     if (inflateInit2(&z, 15 + 16) != Z_OK)
-        return "there is no memory to unpack it";
+        return "out of memory while decompressing it";
     z.next_in = (Bytef *)in;
     while (!wrong) {
         size_t left = in_len - (size_t)(z.next_in - in);
@@ -95,7 +95,7 @@ static const char *unpack_gzip(struct output *o, const uint8_t *in, size_t in_le
         status = inflate(&z, Z_NO_FLUSH);
         o->used = (size_t)(z.next_out - o->bytes);
         if (status != Z_OK && status != Z_STREAM_END)
-            wrong = left == 0 || status == Z_BUF_ERROR ? "its gzip data end too early" : "its gzip data are damaged";
+            wrong = left == 0 || status == Z_BUF_ERROR ? "its gzip data are truncated" : "its gzip data are damaged";
     }
     inflateEnd(&z);
     return wrong;
@@ -106,7 +106,7 @@ static const char *unpack_zstd(struct output *o, const uint8_t *in, size_t in_le
 #ifdef HAVE_ZSTD
     ZSTD_DStream *z = ZSTD_createDStream();
     ZSTD_inBuffer from = {in, in_len, 0};
-    const char *wrong = z ? NULL : "there is no memory to unpack it";
+    const char *wrong = z ? NULL : "out of memory while decompressing it";
     size_t status = 1;
     while (!wrong && (from.pos < in_len || status != 0)) {
         filemap_pass(o->from, in + from.pos);
@@ -118,14 +118,14 @@ static const char *unpack_zstd(struct output *o, const uint8_t *in, size_t in_le
         if (ZSTD_isError(status))
             wrong = "its zstd data are damaged";
         else if (from.pos == before && to.pos == o->used && status != 0)
-            wrong = "its zstd data end too early";
+            wrong = "its zstd data are truncated";
         o->used = to.pos;
     }
     ZSTD_freeDStream(z);
     return wrong;
 #else
     (void)o, (void)in, (void)in_len;
-    return "is packed with zstd, and this hpcview was built without it";
+    return "is compressed with zstd, and this hpcview was built without it";
 #endif
 }
 

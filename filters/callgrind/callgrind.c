@@ -220,7 +220,7 @@ static int read_name(struct callgrind *c, struct name_table *table, str_id *name
     }
     c->at++;
     if (!number(c, &n) || c->at == c->end || *c->at != ')' || n > LIMIT_SOURCE_INDEX * 10 || c->at - begin > 10)
-        return wrong(c, "a name's number is not '(N)', or too large");
+        return wrong(c, "the number of a name is not '(N)' or too large");
     c->at++;
     while (table->count <= n)
         *vec_push(table) = 0;
@@ -251,7 +251,7 @@ static int add_events(struct callgrind *c)
         while (c->at < c->end && *c->at != ' ' && *c->at != '\t')
             c->at++;
         if (count == MOST_EVENTS)
-            return wrong(c, "there are more than 64 events");
+            return wrong(c, "more than 64 events");
         str_id name = strtab_addn(c->into->strings, begin, (size_t)(c->at - begin));
         bool ir = strcmp(strtab_get(c->into->strings, name), "Ir") == 0;
         struct hpcprof_event event = {.name = name,
@@ -278,7 +278,7 @@ static int read_positions(struct callgrind *c)
     const char *text = strtab_get(c->into->strings, kinds);
     c->has_addresses = strstr(text, "instr") || strstr(text, "addr");
     c->has_lines = strstr(text, "line") != NULL;
-    return c->has_addresses || c->has_lines ? 0 : wrong(c, "no kind of position is named");
+    return c->has_addresses || c->has_lines ? 0 : wrong(c, "the kind of position is missing");
 }
 
 static int read_header(struct callgrind *c, const char *key, size_t n)
@@ -521,9 +521,9 @@ static int read_values(struct callgrind *c, uint64_t values[MOST_EVENTS], size_t
         uint64_t value = 0;
         const char *behind = c->cachegrind && *at == '.' ? at + 1 : read_number(c, at, &value);
         if (!behind)
-            return wrong(c, "a cost is a whole number");
+            return wrong(c, "a cost must be an integer");
         if (n >= c->event_count)
-            return wrong(c, "there are more costs than events");
+            return wrong(c, "more costs than events");
         values[n++] = value;
         at = behind_blanks(behind, end);
     }
@@ -592,7 +592,7 @@ static int read_costs(struct callgrind *c)
     uint64_t values[MOST_EVENTS];
     size_t count;
     if (!positions(c, &c->address, &c->source_line))
-        return wrong(c, "a line with costs begins with its position");
+        return wrong(c, "a line with costs must begin with its position");
     c->ended = false;
     if (!c->has_thread)
         settle_thread(c);
@@ -622,7 +622,7 @@ static int read_calls(struct callgrind *c)
     c->called = (struct callee){0};
     c->has_call = true;
     if (!number(c, &c->call.count))
-        return wrong(c, "calls= wants their number and the place called");
+        return wrong(c, "calls= must have the number of calls and the target");
     if (!positions(c, &c->call.address, &c->call.line)) /* old files may leave it out */
         c->call.address = c->call.line = 0;
     if (!c->has_addresses)
@@ -637,13 +637,13 @@ static int read_jump(struct callgrind *c)
     blanks(c);
     c->jump = (struct instr_jump){0};
     if (!number(c, &c->jump.count))
-        return wrong(c, "a jump begins with the number of its executions");
+        return wrong(c, "a jump must begin with the number of its executions");
     if (c->at < c->end && *c->at == '/') {
         c->at++;
         number(c, &ignored);
     }
     if (!positions(c, &address, &line))
-        return wrong(c, "a jump names the place it goes to");
+        return wrong(c, "a jump must name its target");
     c->jump.to = address;
     c->skip_next = c->jump.count == 0;
     return 0;
@@ -708,7 +708,7 @@ static int read_line(struct callgrind *c)
     char sign = n && c->at < c->end ? *c->at++ : '\0';
     if (sign == '=')
         return read_assignment(c, key, n);
-    return sign == ':' ? read_header(c, key, n) : wrong(c, "is no line of a callgrind file");
+    return sign == ':' ? read_header(c, key, n) : wrong(c, "is not a line of a callgrind file");
 }
 
 static int read_lines(struct callgrind *c, const char *at, const char *end)
@@ -749,10 +749,9 @@ static int finish(struct callgrind *c, const char *text, const char *end, struct
 {
     flush_costs(c, true);
     if (!c->has_process)
-        return err_set(c->err, ERR_FORMAT, "%s: holds no costs", c->name);
+        return err_set(c->err, ERR_FORMAT, "%s: contains no costs", c->name);
     if (c->has_end && !c->ended)
-        return err_set(c->err, ERR_FORMAT, "%s:%lu: ends without the line of its totals; was it copied whole?", c->name,
-                       c->line);
+        return err_set(c->err, ERR_FORMAT, "%s:%lu: has no line of totals; is the file truncated?", c->name, c->line);
     if (add_call_edges(c) < 0)
         return -1;
     if (c->jumps.rows.count == 0)

@@ -440,8 +440,8 @@ bool instr_loops_finish(struct instr_loops *l, const char *name, struct warnings
     if (l->jumps.count == 0 || l->instrs.count == 0)
         return false;
     struct loop_events events = {
-        add_event(l->into, "loop iterations", "how often the first instruction of the loop was executed"),
-        add_event(l->into, "loop entries", "how often the loop was entered from outside")};
+        add_event(l->into, "loop iterations", "number of executions of the loop's first instruction"),
+        add_event(l->into, "loop entries", "number of entries of the loop")};
     unite(l);
     for (size_t i = 0; i < l->jumps.count; i++) {
         const struct jump *j = &l->jumps.items[i];
@@ -470,8 +470,10 @@ bool instr_loops_finish(struct instr_loops *l, const char *name, struct warnings
             read_function(l, first, end - first, edges.items + begin, at - begin, &events);
     }
     if (lost)
-        warnings_add(warnings, "%s: %llu of its %llu jumps are between functions; loops made of them are not told",
-                     name, (unsigned long long)lost, (unsigned long long)l->jumps.count);
+        warnings_add(
+            warnings,
+            "%s: %llu of %llu recorded jumps cross function boundaries; loops formed by such jumps cannot be detected",
+            name, (unsigned long long)lost, (unsigned long long)l->jumps.count);
     vec_release(&edges);
     return l->loops.count != 0;
 }
@@ -534,16 +536,15 @@ int instr_loops_say_parts(struct instr_loops *l, struct err *err)
     static const struct table_column columns[] = {
         {.name = "loop", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
         {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_KEY},
-        {.name = "parts", .title = "parts that entered it", .type = TABLE_COUNT, .merge = TABLE_SUM},
-        {.name = "least", .title = "least trips", .type = TABLE_NUMBER, .merge = TABLE_MIN},
-        {.name = "mean", .title = "mean trips", .type = TABLE_NUMBER, .merge = TABLE_LAST},
-        {.name = "most", .title = "most trips", .type = TABLE_NUMBER, .merge = TABLE_MAX},
+        {.name = "parts", .title = "parts with entries", .type = TABLE_COUNT, .merge = TABLE_SUM},
+        {.name = "least", .title = "minimum trip count", .type = TABLE_NUMBER, .merge = TABLE_MIN},
+        {.name = "mean", .title = "mean trip count", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+        {.name = "most", .title = "maximum trip count", .type = TABLE_NUMBER, .merge = TABLE_MAX},
         {.name = "spread", .title = "standard deviation", .type = TABLE_NUMBER, .merge = TABLE_LAST},
     };
-    static const struct table_decl decl = {
-        "trip_counts", "Trip counts",
-        "How often a loop goes round each time it is entered, in the parts of the profile.", columns,
-        ARRAY_SIZE(columns)};
+    static const struct table_decl decl = {"trip_counts", "Trip counts",
+                                           "Trip counts of loops in the parts of the profile.", columns,
+                                           ARRAY_SIZE(columns)};
     struct table *t;
     if (table_list_declare(&l->into->tables, &decl, l->into->strings, &t, err) < 0)
         return -1;

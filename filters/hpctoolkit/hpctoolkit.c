@@ -123,7 +123,7 @@ static int add_value(struct experiment_xml *x, const struct xml_event *event, st
     char *end;
     double value = text ? strtod(text, &end) : 0;
     if (!text || end == text || *end)
-        return err_set(err, ERR_FORMAT, "%s:%llu: the value '%s' is no number", x->in->name,
+        return err_set(err, ERR_FORMAT, "%s:%llu: the value '%s' is not a number", x->in->name,
                        (unsigned long long)event->line, text ? text : "");
     if (k == HASHMAP_NONE || !f->statement)
         return 0;
@@ -226,8 +226,7 @@ static int read_xml(const struct filter_input *in, struct hpcprof *into, struct 
     if (status == 0 && x.kinds.count == 0)
         status = err_set(err, ERR_FORMAT, "%s: has no metric with exclusive values", in->name);
     if (status == 0 && !x.values)
-        warnings_add(warnings, "%s: has no values; it may be that only the files *.metric-db have, which are not read",
-                     in->name);
+        warnings_add(warnings, "%s: has no values; they may be in the files *.metric-db, which are not read", in->name);
     if (status == 0)
         builder_end(&x.builder, in, warnings);
     vec_release(&x.open);

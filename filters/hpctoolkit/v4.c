@@ -127,14 +127,14 @@ static int read_metric(struct v4 *v, uint64_t at, uint64_t instance_size)
     cursor_u64(&c);
     uint64_t n = cursor_u16(&c);
     if (c.bad || !inside(&v->meta, instances, n * instance_size))
-        return wrong(v, &v->meta, at, "a metric is cut short");
+        return wrong(v, &v->meta, at, "a metric is truncated");
     for (uint64_t i = 0; i < n; i++) {
         struct cursor instance = structure(&v->meta, instances + i * instance_size, 10);
         uint64_t scope = cursor_u64(&instance);
         if (is_execution(v, scope))
             return add_metric(v, name, cursor_u16(&instance));
     }
-    warnings_add(v->warnings, "%s: %s is left out: it has no values of scope 'execution'", v->in->name, name);
+    warnings_add(v->warnings, "%s: %s is omitted: it has no values of scope 'execution'", v->in->name, name);
     return 0;
 }
 
@@ -145,7 +145,7 @@ static int read_metrics(struct v4 *v)
     uint64_t metrics = cursor_u64(&c), n = cursor_u32(&c), size = cursor_u8(&c), instance_size = cursor_u8(&c);
     int status = 0;
     if (c.bad || size < 28 || instance_size < 10 || n > LIMIT_EVENTS || !inside(&v->meta, metrics, n * size))
-        return wrong(v, &v->meta, at, "its metrics make no sense");
+        return wrong(v, &v->meta, at, "its metrics are inconsistent");
     for (uint64_t i = 0; i < n && status == 0; i++)
         status = read_metric(v, metrics + i * size, instance_size);
     return status;
@@ -244,9 +244,9 @@ static int read_context(struct v4 *v, uint64_t at, uint64_t *next)
     uint64_t words = cursor_u8(&c);
     struct cursor flex = structure(&v->meta, at + 32, words * 8);
     if (c.bad || flex.bad || !inside(&v->meta, children, size) || v->open.count >= LIMIT_PATH_DEPTH * 4)
-        return wrong(v, &v->meta, at, "a context is cut short, or in too many others");
+        return wrong(v, &v->meta, at, "a context is truncated, or nested too deep");
     if (v->nodes.count > v->meta.len / 20)
-        return wrong(v, &v->meta, at, "contexts are in themselves");
+        return wrong(v, &v->meta, at, "contexts form a cycle");
     struct place p = v->open.items[v->open.count - 1];
     if (relation != 0) /* a call, inlined or not */
         p.caller = context_of(v, &v->open.items[v->open.count - 1]);
@@ -282,14 +282,14 @@ static int read_contexts(struct v4 *v)
     uint64_t entries = cursor_u64(&c), n = cursor_u16(&c), size = cursor_u8(&c);
     int status = 0;
     if (c.bad || size < 20 || !inside(&v->meta, entries, n * size))
-        return wrong(v, &v->meta, at, "its contexts make no sense");
+        return wrong(v, &v->meta, at, "its contexts are inconsistent");
     add_node(v, 0, UINT32_MAX, HPCPROF_NO_PARENT);
     for (uint64_t i = 0; i < n && status == 0; i++) {
         struct cursor entry = structure(&v->meta, entries + i * size, size);
         uint64_t bytes = cursor_u64(&entry), children = cursor_u64(&entry);
         uint32_t id = cursor_u32(&entry);
         if (!inside(&v->meta, children, bytes))
-            return wrong(v, &v->meta, entries + i * size, "an entry point's contexts are cut short");
+            return wrong(v, &v->meta, entries + i * size, "the contexts of an entry point are truncated");
         *vec_push(&v->open) = (struct place){.at = children,
                                              .end = children + bytes,
                                              .module = "[unknown]",
@@ -356,7 +356,7 @@ static int read_profile(struct v4 *v, uint64_t at, struct profile *p)
     bool values = p->value_count <= v->profile.len / 10 && inside(&v->profile, p->values, p->value_count * 10);
     return !c.bad && values && inside(&v->profile, p->indices, p->index_count * 12)
                ? 0
-               : wrong(v, &v->profile, at, "a thread's profile is cut short");
+               : wrong(v, &v->profile, at, "the profile of a thread is truncated");
 }
 
 static uint64_t index_start(const struct v4 *v, const struct profile *p, uint64_t i)
@@ -437,7 +437,7 @@ static int read_profiles(struct v4 *v, bool values)
     uint64_t profiles = cursor_u64(&c), n = cursor_u32(&c), size = cursor_u8(&c);
     int status = 0;
     if (c.bad || size < 44 || !inside(&v->profile, profiles, n * size))
-        return wrong(v, &v->profile, at, "its profiles make no sense");
+        return wrong(v, &v->profile, at, "its profiles are inconsistent");
     for (uint64_t i = 0; i < n && status == 0; i++) {
         struct profile p;
         status = read_profile(v, profiles + i * size, &p);
@@ -446,7 +446,7 @@ static int read_profiles(struct v4 *v, bool values)
         if (values)
             status = add_profile(v, &p);
         else if (!builder_threads_meet(&v->threads, p.rank, p.thread))
-            status = wrong(v, &v->profile, at, "has more threads than can be (LIMIT_THREADS)");
+            status = wrong(v, &v->profile, at, "has too many threads (LIMIT_THREADS)");
     }
     return status;
 }
@@ -454,9 +454,9 @@ static int read_profiles(struct v4 *v, bool values)
 static int check_head(struct v4 *v, const struct bytes *b, const char *format)
 {
     if (b->len < 16 || memcmp(b->p, "HPCTOOLKIT", 10) != 0 || memcmp(b->p + 10, format, 4) != 0)
-        return wrong(v, b, 0, "does not begin as this file of a database of HPCToolkit's");
+        return wrong(v, b, 0, "does not begin like this file of an HPCToolkit database");
     if (b->p[14] != 4)
-        return err_set(v->err, ERR_FORMAT, "%s: %s is of version %u of HPCToolkit's databases; 4 can be read",
+        return err_set(v->err, ERR_FORMAT, "%s: %s is of version %u of the HPCToolkit database; version 4 can be read",
                        v->in->name, b->file, b->p[14]);
     return 0;
 }

@@ -29,7 +29,7 @@ int perf_data_wrong(const struct perf_data *d, const uint8_t *at, const char *wh
 {
     const uint8_t *packed = d->packed_place;
     return err_set(d->err, ERR_FORMAT, "%s, byte %llu%s: %s", d->name,
-                   (unsigned long long)((packed ? packed : at) - d->begin), packed ? ", in what is packed there" : "",
+                   (unsigned long long)((packed ? packed : at) - d->begin), packed ? ", in the compressed data" : "",
                    what);
 }
 /* ---- events --------------------------------------------------------------------------------------------------- */

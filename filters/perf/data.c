@@ -69,14 +69,14 @@ static int read_records(struct perf_data *d, const uint8_t *at, const uint8_t *e
         struct record r;
         uint64_t size = perf_data_whole_size(d, at, end, &r);
         if (size == 0)
-            return perf_data_wrong(d, at, "a record is cut short, or is none; was the recording ended?");
+            return perf_data_wrong(d, at, "a record is truncated or invalid; did the recording end normally?");
         status = perf_data_is_packed(r.type) ? perf_data_unpack(d, at, read_record) : read_record(d, at, &r);
         at += size;
         filemap_pass(d->map, at);
     }
     if (status == 0 && perf_data_ends_inside(d))
-        return perf_data_wrong(d, at,
-                               "the packed records before it end in the middle of one; was the recording ended?");
+        return perf_data_wrong(
+            d, at, "the compressed records before it end in the middle of one; did the recording end normally?");
     return status == 0 ? perf_data_finish_all(d) : status;
 }
 
@@ -115,7 +115,7 @@ static int read_attrs(struct perf_data *d, const struct cursor *all, struct sect
             return perf_data_wrong(d, b.p, "the description of an event is damaged");
         struct cursor ids = section_bytes(all, read_section(&b));
         if (ids.bad)
-            return perf_data_wrong(d, b.p, "the ids of an event are not in the file");
+            return perf_data_wrong(d, b.p, "the IDs of an event are missing");
         perf_data_read_ids(d, &ids, (uint32_t)(d->attrs.count - 1));
     }
     return 0;
@@ -134,7 +134,7 @@ static int read_features(struct perf_data *d, const struct cursor *all, struct s
         struct cursor b = section_bytes(all, read_section(&table));
         if (table.bad || b.bad)
             return perf_data_wrong(d, all->end,
-                                   "the file ends before what it says of the recording; was it copied whole?");
+                                   "the file ends before the description of the recording; is it truncated?");
         perf_data_read_feature(d, i, b);
     }
     return 0;
@@ -151,16 +151,16 @@ static int read_file(struct perf_data *d, struct cursor all)
     for (size_t i = 0; i < 4; i++)
         features[i] = cursor_u64(&b);
     if (b.bad)
-        return perf_data_wrong(d, d->begin, "the header is cut short");
+        return perf_data_wrong(d, d->begin, "the header is truncated");
     if (read_attrs(d, &all, attrs, attr_size) < 0)
         return -1;
     struct cursor records = section_bytes(&all, data);
     if (records.bad)
-        return perf_data_wrong(d, all.end, "the file ends before its data; was it copied whole?");
+        return perf_data_wrong(d, all.end, "the file ends before its data; is it truncated?");
     if (read_features(d, &all, data, features) < 0)
         return -1;
     if (data.size == 0)
-        return err_set(d->err, ERR_FORMAT, "%s: the recording was not ended, or recorded nothing", d->name);
+        return err_set(d->err, ERR_FORMAT, "%s: the recording did not end normally, or recorded nothing", d->name);
     return read_records(d, records.p, records.end);
 }
 
@@ -187,7 +187,7 @@ int perf_data_convert(const struct filter_input *in, struct hpcprof *into, struc
                           .err = err};
     int status;
     if (!has_magic(in->bytes, in->len, &d.big))
-        status = err_set(err, ERR_FORMAT, "%s: does not begin as a perf.data file", in->name);
+        status = err_set(err, ERR_FORMAT, "%s: not a perf.data file", in->name);
     else {
         struct cursor all = perf_data_part(&d, d.begin, d.begin + in->len),
                       size = perf_data_part(&d, d.begin + 8, d.begin + 16);

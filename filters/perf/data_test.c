@@ -257,7 +257,7 @@ static const struct {
     {"more counters than the record holds",
      IDENTIFIED | 0x10,
      {{9, USER, "8: 11 0x10 4: 5 5 8: 2 5  3 6 11"}},
-     "input, byte 392: a sample is cut short, or is not of the kind that its event says"},
+     "input, byte 392: a sample is truncated, or differs from its event's format"},
     {"a stack",
      ALL,
      {{9, USER, "8: 11 0x10 4: 5 5 8: 2 6  0  0  4: 4 1  8: 0  0  16 1 2 16  0  0"}},
@@ -265,12 +265,12 @@ static const struct {
     {"a sample cut short",
      IDENTIFIED,
      {{9, USER, "8: 11 0x10 4: 5"}},
-     "input, byte 392: a sample is cut short, or is not of the kind that its event says"},
+     "input, byte 392: a sample is truncated, or differs from its event's format"},
     {"a chain longer than the record",
      CHAINS,
      {{9, USER, "8: 11 0x10 4: 5 5 8: 2 1 0x2000000000000000 1"}},
-     "input, byte 392: a sample is cut short, or is not of the kind that its event says"},
-    {"no samples", IDENTIFIED, {ROUND}, "input: holds no samples"},
+     "input, byte 392: a sample is truncated, or differs from its event's format"},
+    {"no samples", IDENTIFIED, {ROUND}, "input: contains no samples"},
 };
 
 static struct made make(size_t i, bool swapped)
@@ -503,7 +503,7 @@ static void test_packed_rounds(void)
     CHECK_STR(got, want);
     mem_free(got);
     got = from_packed(&m, m.bytes.len - 5, 40);
-    CHECK(strstr(got, ": the packed records before it end in the middle of one; was the recording ended?"));
+    CHECK(strstr(got, ": the compressed records before it end in the middle of one; did the recording end normally?"));
     mem_free(got);
     mem_free(want);
     buf_release(&f);
@@ -557,7 +557,7 @@ static void test_cut(void)
     }
     CHECK(words);
     char *got = converted("perf", f.bytes, 400, NULL);
-    CHECK_STR(got, "input, byte 400: the file ends before its data; was it copied whole?");
+    CHECK_STR(got, "input, byte 400: the file ends before its data; is it truncated?");
     mem_free(got);
     buf_release(&f);
     buf_release(&m.bytes);

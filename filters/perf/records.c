@@ -233,7 +233,7 @@ static int take_sample(struct perf_data *d, struct cursor b, uint16_t misc)
     if (type & SAMPLE_DATA_SRC)
         source = cursor_u64(&b);
     if (b.bad)
-        return perf_data_wrong(d, begin, "a sample is cut short, or is not of the kind that its event says");
+        return perf_data_wrong(d, begin, "a sample is truncated, or differs from its event's format");
     if (type & SAMPLE_IP && d->frames.count == 0)
         *vec_push(&d->frames) = own;
     s.frames = d->frames.items;

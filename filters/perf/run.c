@@ -683,7 +683,7 @@ int perf_run_finish(struct perf_run *r, const char *advice, struct warnings *war
     if (r->threads.count > LIMIT_THREADS)
         return err_set(err, ERR_LIMIT, "%s: has more than %u threads", r->name, LIMIT_THREADS);
     if (r->samples == 0)
-        return err_set(err, ERR_FORMAT, "%s: holds no samples%s", r->name, advice);
+        return err_set(err, ERR_FORMAT, "%s: contains no samples%s", r->name, advice);
     add_events(r);
     add_threads(r);
     add_counts(r);
@@ -693,13 +693,12 @@ int perf_run_finish(struct perf_run *r, const char *advice, struct warnings *war
     }
     if (r->without_mapping)
         warnings_add(warnings,
-                     "%s: %.1f%% of the samples are known by function only, because their mappings are not in it; use "
+                     "%s: %.1f%% of the samples are by function only, because the file has no mappings for them; use "
                      "'perf script --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso'",
                      r->name, 100.0 * (double)r->without_mapping / all);
     if (r->without_binary)
-        warnings_add(
-            warnings,
-            "%s: %.1f%% of the samples are known by function only, because their binaries are not on this machine",
-            r->name, 100.0 * (double)r->without_binary / all);
+        warnings_add(warnings,
+                     "%s: %.1f%% of the samples are by function only, because their binaries are not on this machine",
+                     r->name, 100.0 * (double)r->without_binary / all);
     return 0;
 }

@@ -554,11 +554,11 @@ int perf_script_convert(const struct filter_input *in, struct hpcprof *into, str
     end_sample(&r);
     const char *bytes = in->bytes;
     bool cut = in->len && bytes[in->len - 1] != '\n';
-    int status = cut ? err_set(err, ERR_FORMAT, "%s:%lu: the last line has no end; was it copied whole?", in->name,
+    int status = cut ? err_set(err, ERR_FORMAT, "%s:%lu: the last line has no end; is the file truncated?", in->name,
                                r.lines.number)
                      : perf_run_finish(r.run,
                                        " of perf script; 'perf script --show-mmap-events -F "
-                                       "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes what is wanted",
+                                       "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes the required text",
                                        warnings, err);
     perf_run_free(r.run);
     line_reader_release(&r.lines);

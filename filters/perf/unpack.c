@@ -25,10 +25,11 @@ static int read_unpacked(struct perf_data *d, perf_data_reader *read)
     int status = 0;
     struct record r;
     for (uint64_t size; status == 0 && (size = perf_data_whole_size(d, at, end, &r)); at += size)
-        status = perf_data_is_packed(r.type) ? perf_data_wrong(d, at, "a packed record holds another packed one")
-                                             : read(d, at, &r);
+        status = perf_data_is_packed(r.type)
+                     ? perf_data_wrong(d, at, "a compressed record contains another compressed one")
+                     : read(d, at, &r);
     if (status == 0 && end - at >= 8 && perf_data_record_at(d, at).size < 8)
-        return perf_data_wrong(d, at, "it is no record");
+        return perf_data_wrong(d, at, "it is not a record");
     rest->len = (size_t)(end - at);
     if (at > begin)
         memmove(rest->bytes, at, rest->len);
@@ -46,8 +47,7 @@ static int unpack_piece(struct perf_data *d, ZSTD_inBuffer *in)
         return perf_data_wrong(d, d->packed_place, "it is damaged");
     u->total += out.pos;
     if (u->total > LIMIT_IMPORT_BYTES)
-        return perf_data_wrong(d, d->packed_place,
-                               "unpacked it has more than the 4 GiB that are read of a file (LIMIT_IMPORT_BYTES)");
+        return perf_data_wrong(d, d->packed_place, "decompressed it exceeds the limit of 4 GiB (LIMIT_IMPORT_BYTES)");
     buf_add(&u->rest, room, out.pos);
     return out.pos || in->pos != before;
 }
@@ -67,7 +67,7 @@ int perf_data_unpack(struct perf_data *d, const uint8_t *at, perf_data_reader *r
     ZSTD_inBuffer in = {packed, n, 0};
     int status = 1;
     if (!packed)
-        return perf_data_wrong(d, at, "a packed record is cut short");
+        return perf_data_wrong(d, at, "a compressed record is truncated");
     if (!d->unpacking)
         d->unpacking = begin_unpacking();
     d->packed_place = at;
@@ -95,7 +95,7 @@ void perf_data_release_unpacking(struct perf_data *d)
 int perf_data_unpack(struct perf_data *d, const uint8_t *at, perf_data_reader *read)
 {
     (void)read;
-    return perf_data_wrong(d, at, "its records are packed with zstd, and this hpcview was built without it");
+    return perf_data_wrong(d, at, "its records are compressed with zstd, and this hpcview was built without it");
 }
 
 bool perf_data_ends_inside(const struct perf_data *d)

@@ -514,19 +514,14 @@ static void test_incomplete(void)
         int32_t status, read;
         const char *want;
     } cases[] = {
-        {-1, -1,
-         "x: process 7 was killed or is still running; up to the last second of what it did is not in the measurement"},
-        {-2, -1,
-         "x: process 7 was killed or is still running; up to the last second of what it did is not in the measurement"},
+        {-1, -1, "x: process 7 was killed or is still running; its last second may be missing from the measurement"},
+        {-2, -1, "x: process 7 was killed or is still running; its last second may be missing from the measurement"},
         {0, 0,
-         "x: process 7 ended without writing what it did last; up to the last second of what it did is not in the "
-         "measurement"},
+         "x: process 7 ended without writing its last counts; its last second may be missing from the measurement"},
         {9, 9,
-         "x: process 7 ended without writing what it did last; up to the last second of what it did is not in the "
-         "measurement"},
+         "x: process 7 ended without writing its last counts; its last second may be missing from the measurement"},
         {INT32_MAX, INT32_MAX,
-         "x: process 7 ended without writing what it did last; up to the last second of what it did is not in the "
-         "measurement"}};
+         "x: process 7 ended without writing its last counts; its last second may be missing from the measurement"}};
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct hpcprof *p = hpcprof_create(), *back = NULL;
         struct warnings *w = warnings_create();

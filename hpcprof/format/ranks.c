@@ -84,7 +84,7 @@ static bool unpack_beside(struct parts *m, struct cursor *c, struct hpcprof *p, 
 
 static int cut_short(struct err *err)
 {
-    return err_set(err, ERR_FORMAT, "what another rank sent is cut short");
+    return err_set(err, ERR_FORMAT, "data from another rank are truncated");
 }
 
 static int unpack(struct parts *m, const void *bytes, size_t len, bool adding, struct hpcprof **p, struct err *err)

@@ -206,7 +206,7 @@ static int deliver(void *ctx, unsigned from, struct buf *into, struct err *err)
     return 0;
 }
 
-#define CUT "what another rank sent is cut short"
+#define CUT "data from another rank are truncated"
 
 /* What file `n` is to the other ranks; from where on it is a measurement. */
 static struct buf packed(unsigned n, size_t used, const char *warning, size_t *beside)
@@ -322,7 +322,7 @@ static void test_made_up(void)
          4,
          {NULL},
          "nothing",
-         "another rank's part: this is not a measurement file (it does not begin with \"hpcprof\")",
+         "another rank's part: not a measurement file (it does not begin with \"hpcprof\")",
          0,
          0},
     };

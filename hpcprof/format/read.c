@@ -58,7 +58,7 @@ static void read_process(struct reader *r, struct cursor *c)
 static bool have_process(struct reader *r)
 {
     if (r->process == UINT32_MAX)
-        r->wrong = "it comes before any process";
+        r->wrong = "it precedes any process";
     return r->process != UINT32_MAX;
 }
 
@@ -136,9 +136,9 @@ static void read_contexts(struct reader *r, struct cursor *c)
         struct hpcprof_context row = {.parent = HPCPROF_NO_PARENT};
         uint64_t flags = cursor_uleb(c);
         if (flags & FORMAT_HAS_PARENT)
-            row.parent = reader_row(r, &r->contexts, cursor_uleb(c), "a context's parent is not there");
+            row.parent = reader_row(r, &r->contexts, cursor_uleb(c), "the parent of a context is missing");
         module += (uint64_t)cursor_sleb(c);
-        row.module = reader_row(r, &r->modules, module, "a context's module is not there");
+        row.module = reader_row(r, &r->modules, module, "the module of a context is missing");
         if (flags & FORMAT_BY_LINE) {
             row.by_line = true;
             row.procedure = reader_string(r, c);
@@ -157,7 +157,7 @@ static void read_contexts(struct reader *r, struct cursor *c)
 static void read_regions(struct reader *r, struct cursor *c)
 {
     for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
-        uint32_t parent = reader_row(r, &r->regions, cursor_uleb(c), "a region's parent is not there");
+        uint32_t parent = reader_row(r, &r->regions, cursor_uleb(c), "the parent of a region is missing");
         str_id name = reader_string(r, c);
         if (c->bad || r->wrong)
             return;
@@ -190,15 +190,15 @@ static void read_counts(struct reader *r, struct cursor *c)
 {
     struct VEC(struct hpcprof_count) rows = {0};
     struct hpcprof_count row = {0};
-    row.thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is not there");
-    row.event = reader_row(r, &r->events, cursor_uleb(c), "its event is not there");
-    row.region = reader_row(r, &r->regions, cursor_uleb(c), "its region is not there");
+    row.thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing");
+    row.event = reader_row(r, &r->events, cursor_uleb(c), "its event is missing");
+    row.region = reader_row(r, &r->regions, cursor_uleb(c), "its region is missing");
     uint64_t flags = cursor_uleb(c), context = 0;
     if (r->wrong || c->bad)
         return;
     for (uint64_t n = reader_count(r, c); n > 0 && !c->bad && !r->wrong; n--) {
         context += cursor_uleb(c);
-        row.context = reader_row(r, &r->contexts, context, "a count's context is not there");
+        row.context = reader_row(r, &r->contexts, context, "the context of a count is missing");
         row.samples = cursor_uleb(c);
         row.value =
             flags & FORMAT_HAS_VALUES ? cursor_uleb(c) : times_period(row.samples, r->p->events[row.event].period);
@@ -213,11 +213,11 @@ static void read_counts(struct reader *r, struct cursor *c)
 
 static void read_totals(struct reader *r, struct cursor *c)
 {
-    struct hpcprof_total row = {.thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is not there")};
+    struct hpcprof_total row = {.thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing")};
     if (r->wrong)
         return;
     for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
-        row.event = reader_row(r, &r->events, cursor_uleb(c), "a total's event is not there");
+        row.event = reader_row(r, &r->events, cursor_uleb(c), "the event of a total is missing");
         row.value = cursor_uleb(c);
         if (c->bad || r->wrong)
             return;
@@ -227,7 +227,7 @@ static void read_totals(struct reader *r, struct cursor *c)
 
 static void read_thread_end(struct reader *r, struct cursor *c)
 {
-    uint32_t thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is not there");
+    uint32_t thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing");
     uint64_t end_ns = cursor_uleb(c), cpu_ns = cursor_uleb(c);
     str_id name = reader_string(r, c);
     if (r->wrong || c->bad)
@@ -290,19 +290,19 @@ static int read_header(struct cursor *c, const char *name, struct err *err)
 {
     const uint8_t *start = c->p;
     if (!hpcprof_sniff(c->p, cursor_left(c)))
-        return err_set(err, ERR_FORMAT, "%s: this is not a measurement file (it %s)", name,
+        return err_set(err, ERR_FORMAT, "%s: not a measurement file (it %s)", name,
                        cursor_left(c) ? "does not begin with \"hpcprof\"" : "is empty");
     cursor_bytes(c, 8);
     uint32_t version = cursor_u32(c), crc = cursor_u32(c);
     if (c->bad)
-        return err_set(err, ERR_FORMAT, "%s: the file is cut short within its first %d bytes; it holds no counts", name,
+        return err_set(err, ERR_FORMAT, "%s: truncated within the first %d bytes; it contains no counts", name,
                        FORMAT_HEADER_BYTES);
     if (crc != crc32_bytes(0, start, 12))
         return err_set(err, ERR_FORMAT, "%s: the first %d bytes are damaged (checksum); the file cannot be used", name,
                        FORMAT_HEADER_BYTES);
     if (version != HPCPROF_VERSION)
-        return err_set(err, ERR_UNSUPPORTED, "%s: this is a measurement of version %u; this hpcview reads version %d",
-                       name, version, HPCPROF_VERSION);
+        return err_set(err, ERR_UNSUPPORTED, "%s: measurement of version %u; this hpcview reads version %d", name,
+                       version, HPCPROF_VERSION);
     return 0;
 }
 
@@ -316,13 +316,13 @@ static int next_block(struct cursor *c, struct block *b, const char **why)
     const uint8_t *head = at.p;
     b->type = cursor_u32(&at);
     uint32_t length = cursor_u32(&at), crc = cursor_u32(&at), head_crc = cursor_u32(&at);
-    *why = "it is cut short";
+    *why = "it is truncated";
     if (at.bad)
         return -1;
     *why = "its header's checksum is wrong";
     if (head_crc != crc32_bytes(0, head, 12) || length > FORMAT_PAYLOAD_MAX)
         return -1;
-    *why = "it is cut short";
+    *why = "it is truncated";
     b->payload = cursor_bytes(&at, length);
     if (at.bad)
         return -1;
@@ -351,7 +351,7 @@ static void use_block(struct reader *r, const struct block *b)
         if (block_types[i].type == b->type)
             block_types[i].read(r, &c);
     if (!r->wrong && c.bad)
-        r->wrong = "it ends too early";
+        r->wrong = "it is too short";
 }
 
 static void warn_rest(struct warnings *w, const char *name, const char *words, size_t offset, size_t left,
@@ -369,8 +369,8 @@ static void warn_incomplete(const struct reader *r, struct warnings *w)
         return;
     const struct hpcprof_process *process = &p->processes[r->process];
     bool seen = process->exit_status >= 0;
-    warnings_add(w, "%s: process %u %s; up to the last second of what it did is not in the measurement", r->name,
-                 process->pid, seen ? "ended without writing what it did last" : "was killed or is still running");
+    warnings_add(w, "%s: process %u %s; its last second may be missing from the measurement", r->name, process->pid,
+                 seen ? "ended without writing its last counts" : "was killed or is still running");
 }
 
 static void release_rows(struct reader *r)
@@ -413,7 +413,7 @@ static int read_into(struct hpcprof *p, const void *bytes, size_t len, const cha
             break;
     }
     if (r.process == UINT32_MAX)
-        warnings_add(w, "%s: no process is in the file; nothing was counted", name);
+        warnings_add(w, "%s: contains no process and no counts", name);
     warn_incomplete(&r, w);
     release_rows(&r);
     return 0;
@@ -586,8 +586,7 @@ static int read_directory(const char *path, const struct hpcprof_reading *how, s
     if (status == 0 && *whole && files.count > 1)
         status = ranks_unite_wholes(how->ranks, whole, &used, how->summed, w, err);
     if (status == 0 && used == 0 && (*whole || !how->ranks))
-        status = err_set(err, ERR_FORMAT, "%s: there is no usable measurement file (*%s) in this directory", path,
-                         HPCPROF_SUFFIX);
+        status = err_set(err, ERR_FORMAT, "%s: no usable measurement file (*%s) in this folder", path, HPCPROF_SUFFIX);
     text_list_release(&files);
     return status;
 }

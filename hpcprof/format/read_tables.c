@@ -29,11 +29,11 @@ void read_tables(struct reader *r, struct cursor *c)
         decl.description = table_string(r, c);
         decl.column_count = reader_count(r, c);
         if (decl.column_count > LIMIT_TABLE_COLUMNS || r->tables.count == LIMIT_TABLES)
-            r->wrong = "a table has too many columns, or there are too many tables";
+            r->wrong = "too many tables, or too many columns in a table";
         for (size_t i = 0; i < decl.column_count && !c->bad && !r->wrong; i++)
             read_column(r, c, &columns[i]);
         if (!c->bad && !r->wrong && table_list_declare(&r->p->tables, &decl, r->p->strings, &row.table, NULL) < 0)
-            r->wrong = "a table's declaration makes no sense, or another file declares it differently";
+            r->wrong = "the declaration of a table is inconsistent, or differs from another file's";
         if (c->bad || r->wrong)
             return;
         *vec_push(&r->tables) = row;
@@ -65,9 +65,9 @@ static uint32_t read_reference(struct reader *r, struct cursor *c, const struct 
     if (row == 0)
         return TABLE_NONE;
     if (!rows)
-        r->wrong = "it refers to a table that is not there";
+        r->wrong = "it refers to a missing table";
     else if (row - 1 >= rows->count + own)
-        r->wrong = "it refers to a row that is not there";
+        r->wrong = "it refers to a missing row";
     return (uint32_t)(row - 1);
 }
 
@@ -110,14 +110,14 @@ void read_table_rows(struct reader *r, struct cursor *c)
     struct VEC(union table_cell) cells = {0};
     uint64_t ix = cursor_uleb(c);
     if (ix >= r->tables.count)
-        r->wrong = "its table is not there";
+        r->wrong = "its table is missing";
     if (r->wrong || c->bad)
         return;
     struct reader_table *t = &r->tables.items[ix];
     const struct table_decl *d = table_declared(t->table);
     uint64_t n = reader_count(r, c);
     if (n + table_row_count(t->table) > LIMIT_TABLE_ROWS)
-        r->wrong = "its table has more rows than are read";
+        r->wrong = "its table has too many rows";
     for (uint64_t row = 0; row < n && !c->bad && !r->wrong; row++)
         for (size_t i = 0; i < d->column_count; i++)
             *vec_push(&cells) = read_cell(r, c, &d->columns[i], t, row);

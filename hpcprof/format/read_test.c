@@ -365,10 +365,10 @@ static void test_nonsense_rows(void)
         const char *want; /* NULL: nothing is wrong */
     } cases[] = {
         {"a row, and one that refers to it", "\0\2\5\0\6\1", 6, NULL},
-        {"a row that refers to itself", "\0\2\5\0\6\2", 6, "it refers to a row that is not there"},
-        {"a row that refers to a later one", "\0\2\5\2\6\0", 6, "it refers to a row that is not there"},
-        {"a row that is cut", "\0\2\5\0\6", 5, "it ends too early"},
-        {"rows of another table", "\1\1\5\0", 4, "its table is not there"},
+        {"a row that refers to itself", "\0\2\5\0\6\2", 6, "it refers to a missing row"},
+        {"a row that refers to a later one", "\0\2\5\2\6\0", 6, "it refers to a missing row"},
+        {"a row that is cut", "\0\2\5\0\6", 5, "it is too short"},
+        {"rows of another table", "\1\1\5\0", 4, "its table is missing"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct buf b = {0};
@@ -399,18 +399,18 @@ static void test_nonsense(void)
         size_t len;
         const char *want;
     } cases[] = {
-        {"counts of no thread", FORMAT_COUNTS, "\0\0\0\0\1\0\1", 7, "its thread is not there"},
+        {"counts of no thread", FORMAT_COUNTS, "\0\0\0\0\1\0\1", 7, "its thread is missing"},
         {"more rows than bytes", FORMAT_EVENTS, "\xff\xff\xff\xff\x0f", 5, "more rows than bytes"},
-        {"a string beyond the end", FORMAT_EVENTS, "\1\x20xy", 4, "it ends too early"},
-        {"a thread without a process", FORMAT_THREADS, "\1\0\0\0", 4, "it comes before any process"},
-        {"a context of no module", FORMAT_CONTEXTS, "\1\0\0\0", 4, "a context's module is not there"},
-        {"a region in no region", FORMAT_REGIONS, "\1\7\0", 3, "a region's parent is not there"},
+        {"a string beyond the end", FORMAT_EVENTS, "\1\x20xy", 4, "it is too short"},
+        {"a thread without a process", FORMAT_THREADS, "\1\0\0\0", 4, "it precedes any process"},
+        {"a context of no module", FORMAT_CONTEXTS, "\1\0\0\0", 4, "the module of a context is missing"},
+        {"a region in no region", FORMAT_REGIONS, "\1\7\0", 3, "the parent of a region is missing"},
         {"a table of a strange type", FORMAT_TABLES, "\1\1t\0\0\1\1x\0\0\0\5\0\0", 14,
          "a table's declaration makes no sense"},
         {"a table of too many columns", FORMAT_TABLES, TABLE_OF_65, sizeof TABLE_OF_65 - 1, "too many columns"},
         {"a table without columns", FORMAT_TABLES, "\1\1t\0\0\0", 6, "a table's declaration makes no sense"},
-        {"rows of no table", FORMAT_ROWS, "\0\1\1", 3, "its table is not there"},
-        {"an empty block", FORMAT_MODULES, "", 0, "it ends too early"},
+        {"rows of no table", FORMAT_ROWS, "\0\1\1", 3, "its table is missing"},
+        {"an empty block", FORMAT_MODULES, "", 0, "it is too short"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct buf b = {0};
@@ -437,13 +437,13 @@ static void test_refused(const uint8_t *bytes, size_t len)
     struct err err = {0};
     struct buf b = {0};
     CHECK_INT(hpcprof_read_bytes("\177ELF", 4, "a.out", &p, NULL, &err), -1);
-    CHECK_STR(err.msg, "a.out: this is not a measurement file (it does not begin with \"hpcprof\")");
+    CHECK_STR(err.msg, "a.out: not a measurement file (it does not begin with \"hpcprof\")");
     buf_add(&b, FORMAT_MAGIC, 8);
     buf_u32(&b, 9);
     buf_u32(&b, crc32_bytes(0, b.bytes, b.len));
     buf_add(&b, bytes + b.len, len - b.len);
     CHECK_INT(hpcprof_read_bytes(b.bytes, b.len, "new", &p, NULL, &err), -1);
-    CHECK_STR(err.msg, "new: this is a measurement of version 9; this hpcview reads version 1");
+    CHECK_STR(err.msg, "new: measurement of version 9; this hpcview reads version 1");
     CHECK_INT(hpcprof_read("/nonexistent/dir", &p, NULL, &err), -1);
     buf_release(&b);
 }
@@ -588,12 +588,14 @@ static void test_unsampled(void)
     } cases[] = {
         {"all of it", 1000, 100, 100000, 0, NULL, NULL},
         {"four fifths", 1000, 80, 100000, 0, NULL, NULL},
-        {"less", 1000, 79, 100000, 0, NULL, "E: only 79% of what was counted was sampled; the rest is in no procedure"},
+        {"less", 1000, 79, 100000, 0, NULL,
+         "E: only 79% of the counts were sampled; the rest is not attributed to any procedure"},
         {"less, and why", 1000, 50, 100000, 0, "no right",
-         "E: only 50% of what was counted was sampled; the rest is in no procedure. In the kernel: no right"},
+         "E: only 50% of the counts were sampled; the rest is not attributed to any procedure. In the kernel: no "
+         "right"},
         {"too little to judge", 1000, 5, 19999, 0, NULL, NULL},
         {"just enough", 1000, 5, 20000, 0, NULL,
-         "E: only 25% of what was counted was sampled; the rest is in no procedure"},
+         "E: only 25% of the counts were sampled; the rest is not attributed to any procedure"},
         {"exact counts", 0, 5, 100000, 0, NULL, NULL},
         {"lost samples", 1000, 5, 100000, HPCPROF_LOST, NULL, NULL},
         {"more than was counted", 1000, 200, 100000, 0, NULL, NULL},

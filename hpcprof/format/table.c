@@ -466,7 +466,7 @@ void hpcprof_warn_unsampled(const struct hpcprof *p, struct warnings *w)
         if (event->period == 0 || event->flags & HPCPROF_LOST || percent >= LEAST_PERCENT ||
             counted / (double)event->period < SAMPLES_TO_JUDGE)
             continue;
-        warnings_add(w, "%s: only %.0f%% of what was counted was sampled; the rest is in no procedure%s%s",
+        warnings_add(w, "%s: only %.0f%% of the counts were sampled; the rest is not attributed to any procedure%s%s",
                      strtab_get(p->strings, event->name), percent, why ? ". In the kernel: " : "", why ? why : "");
     }
     mem_free(shares);

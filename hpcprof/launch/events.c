@@ -35,23 +35,23 @@ static const struct known {
     const char *description;
 } known[] = {
     {"perf::TASK-CLOCK", "ns", 4000000, 65000, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK,
-     "time the thread ran on a processor"},
+     "CPU time of the thread"},
     {"perf::CPU-CLOCK", "ns", 4000000, 65000, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
-     "time the thread ran on a processor, by the processor's clock"},
+     "CPU time of the thread, by the processor's clock"},
     {"perf::PAGE-FAULTS", "faults", 10, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, "page faults"},
     {"perf::MINOR-FAULTS", "faults", 10, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN,
-     "page faults that needed no input"},
+     "minor page faults"},
     {"perf::MAJOR-FAULTS", "faults", 1, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ,
-     "page faults that waited for input"},
+     "major page faults (waited for the disk)"},
     {"perf::ALIGNMENT-FAULTS", "faults", 10, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS,
-     "accesses the kernel had to mend"},
+     "alignment faults fixed up by the kernel"},
     {"perf::CONTEXT-SWITCHES", "switches", 1, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
-     "times the thread left its processor"},
+     "context switches"},
     {"perf::CPU-MIGRATIONS", "migrations", 1, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS,
-     "times the thread moved to another processor"},
+     "migrations to another CPU"},
     {"CPUTIME", "us", 4000, 200, RECORD_CPUTIME, 0, 0, "CPU time of the thread, by a timer; needs no permission"},
     {"REALTIME", "us", 4000, 200, RECORD_REALTIME, 0, 0,
-     "wall clock time, also while waiting, by a timer; needs no permission"},
+     "wall-clock time including waiting, by a timer; needs no permission"},
     {"PAPI_TOT_CYC", "cycles", 12000017, 200003, RECORD_PERF, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
      "Total cycles"},
     {"PAPI_TOT_INS", "instructions", 12000017, 200003, RECORD_PERF, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS,
@@ -170,19 +170,17 @@ static int refuse(const struct record_event *e, int error, struct err *err)
     if (error == EACCES || error == EPERM) {
         int level = paranoid_level();
         if (level > 2 && level < 99)
-            return err_set(
-                err, ERR_SYSTEM,
-                "%s: the kernel does not let you count it, because /proc/sys/kernel/perf_event_paranoid is %d; "
-                "'sudo sysctl kernel.perf_event_paranoid=2' permits it, and '-e CPUTIME' needs no permission",
-                e->name, level);
+            return err_set(err, ERR_SYSTEM,
+                           "%s: not permitted, because /proc/sys/kernel/perf_event_paranoid is %d; 'sudo sysctl "
+                           "kernel.perf_event_paranoid=2' permits it, and '-e CPUTIME' needs no permission",
+                           e->name, level);
         return err_set(
             err, ERR_SYSTEM,
-            "%s: the kernel does not let you count it (/proc/sys/kernel/perf_event_paranoid is %d, which would permit "
-            "it: a "
-            "container's or security module's rules forbid perf_event_open); '-e CPUTIME' needs no permission",
+            "%s: not permitted: rules of a container or security module forbid perf_event_open "
+            "(/proc/sys/kernel/perf_event_paranoid is %d, which would permit it); '-e CPUTIME' needs no permission",
             e->name, level);
     }
-    return err_set(err, ERR_UNSUPPORTED, "%s cannot be sampled: %s; 'hpcview events' lists what can", e->name,
+    return err_set(err, ERR_UNSUPPORTED, "%s cannot be sampled: %s; 'hpcview events' lists available events", e->name,
                    why_refused(error));
 }
 
@@ -213,9 +211,8 @@ const char *events_default(struct warnings *w)
     if (can_count(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK))
         return "perf::TASK-CLOCK";
     warnings_add(w,
-                 "the kernel lets you count nothing here (/proc/sys/kernel/perf_event_paranoid is %d; up to 2 permits "
-                 "it, unless a "
-                 "container's rules forbid perf_event_open), so CPUTIME, a timer, is measured",
+                 "perf events are not permitted here (/proc/sys/kernel/perf_event_paranoid is %d; 2 or less permits "
+                 "them, unless a container's rules forbid perf_event_open); using the timer CPUTIME",
                  paranoid_level());
     return "CPUTIME";
 }
@@ -233,7 +230,7 @@ static int start_papi(struct err *err)
         state = code == PAPI_VER_CURRENT ? 1 : -1;
     }
     if (state < 0)
-        return err_set(err, ERR_SYSTEM, "PAPI cannot be started: %s",
+        return err_set(err, ERR_SYSTEM, "PAPI cannot be initialized: %s",
                        code > 0 ? "its version differs from the one hpcview was built with" : PAPI_strerror(code));
     return 0;
 }
@@ -368,8 +365,7 @@ static int papi_event(const char *name, bool papi, struct record_event *e, struc
     if (!native && info.count == 0)
         return err_set(err, ERR_UNSUPPORTED,
                        "%s cannot be sampled: this machine has no counter for it (a virtual machine without PMU?); "
-                       "'hpcview events' lists "
-                       "what can",
+                       "'hpcview events' lists available events",
                        name);
     if (!native && info.count == 1)
         native = info.name[0];
@@ -381,8 +377,9 @@ static int papi_event(const char *name, bool papi, struct record_event *e, struc
     }
     int status = try_overflow_handler(code, e->period ? e->period : 1000003);
     if (status != PAPI_OK)
-        return err_set(err, ERR_UNSUPPORTED, "%s cannot be sampled: PAPI says \"%s\"; 'hpcview events' lists what can",
-                       name, PAPI_strerror(status));
+        return err_set(err, ERR_UNSUPPORTED,
+                       "%s cannot be sampled: PAPI reports \"%s\"; 'hpcview events' lists available events", name,
+                       PAPI_strerror(status));
     return 0;
 }
 
@@ -392,7 +389,7 @@ static int papi_check(const struct record_event *e, struct err *err)
     if (start_papi(err) < 0)
         return -1;
     if (PAPI_event_name_to_code(e->name, &code) != PAPI_OK)
-        return err_set(err, ERR_UNSUPPORTED, "PAPI here does not know %s; use --sampler ring", e->name);
+        return err_set(err, ERR_UNSUPPORTED, "PAPI does not know %s; use --sampler ring", e->name);
     int status = try_overflow_handler(code, e->period);
     if (status == PAPI_OK)
         return 0;
@@ -400,7 +397,7 @@ static int papi_check(const struct record_event *e, struct err *err)
     copy.kind = RECORD_PERF;
     if (events_check(&copy, err) < 0) /* the kernel's own reason is the better one */
         return -1;
-    return err_set(err, ERR_UNSUPPORTED, "%s cannot be sampled: PAPI says \"%s\"", e->name, PAPI_strerror(status));
+    return err_set(err, ERR_UNSUPPORTED, "%s cannot be sampled: PAPI reports \"%s\"", e->name, PAPI_strerror(status));
 }
 
 #else
@@ -438,7 +435,7 @@ static int parse_number(const char *event, const char *digits, const char *what,
     errno = 0;
     *n = strtoull(digits, &end, 10);
     if (*digits < '0' || *digits > '9' || *end || errno || *n > INT64_MAX)
-        return err_set(err, ERR_USAGE, "%s: the %s must be a whole number above 0, not '%s'", event, what, digits);
+        return err_set(err, ERR_USAGE, "%s: the %s must be an integer above 0, not '%s'", event, what, digits);
     if (*n == 0)
         return err_set(err, ERR_USAGE, "%s: the %s must be above 0", event, what);
     return 0;
@@ -451,13 +448,13 @@ static void raise_period(struct record_event *e, uint64_t least, struct warnings
     if (papi && least > 1)
         least *= 3;
     if (e->period < least) {
-        warnings_add(w, "%s@%llu would take over a fifth of the time; the period is raised to %llu %s", e->name,
+        warnings_add(w, "%s@%llu would cost more than 20%% of the run time; using a period of %llu %s", e->name,
                      (unsigned long long)e->period, (unsigned long long)least, e->unit);
         e->period = least;
     }
     uint64_t most = papi ? 5000 : 15000;
     if (e->frequency > most) {
-        warnings_add(w, "%s@f%llu would take over a fifth of the time; %llu samples a second are taken", e->name,
+        warnings_add(w, "%s@f%llu would cost more than 20%% of the run time; using %llu samples per second", e->name,
                      (unsigned long long)e->frequency, (unsigned long long)most);
         e->frequency = most;
     }
@@ -492,7 +489,7 @@ static int split(const char *text, char *name, size_t size, const char **after, 
     const char *at = strrchr(text, '@');
     size_t n = at ? (size_t)(at - text) : strlen(text);
     if (n == 0 || n >= size)
-        return err_set(err, ERR_USAGE, "'%s' is not an event; EVENT, EVENT@PERIOD or EVENT@fFREQUENCY is wanted", text);
+        return err_set(err, ERR_USAGE, "'%s' is not an event; expected EVENT, EVENT@PERIOD or EVENT@fFREQUENCY", text);
     memcpy(name, text, n);
     name[n] = '\0';
     *after = at ? at + 1 : NULL;
@@ -538,7 +535,7 @@ int events_parse(const char *text, bool papi, bool multiplex, struct record_even
         return -1;
     raise_period(e, least, w);
     if (e->kind == RECORD_PAPI && e->period > INT32_MAX)
-        return err_set(err, ERR_USAGE, "%s: PAPI takes periods up to %d", text, INT32_MAX);
+        return err_set(err, ERR_USAGE, "%s: PAPI supports periods up to %d", text, INT32_MAX);
     if (multiplex && e->kind != RECORD_CPUTIME && e->kind != RECORD_REALTIME)
         e->flags |= HPCPROF_ESTIMATED;
     return 0;

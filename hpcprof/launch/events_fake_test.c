@@ -304,7 +304,7 @@ pfm_err_t pfm_get_os_event_encoding(const char *name, int levels, pfm_os_t os, v
 }
 #else
 #define ONE         "papi 0.0"
-#define WITHOUT_SET "nat:one cannot be sampled: PAPI says \"status -2\"; 'hpcview events' lists what can"
+#define WITHOUT_SET "nat:one cannot be sampled: PAPI reports \"status -2\"; 'hpcview events' lists available events"
 #endif
 
 /* ---- what is asked for ---------------------------------------------------------------------------------------------- */
@@ -328,7 +328,7 @@ static const struct {
      "is "
      "raised to 3000 events"},
     {"nat:two@2147483647", false, false, "nat:two papi 0.0 every 2147483647 events: about nat:two"},
-    {"nat:two@2147483648", false, false, "nat:two@2147483648: PAPI takes periods up to 2147483647"},
+    {"nat:two@2147483648", false, false, "nat:two@2147483648: PAPI supports periods up to 2147483647"},
     {"nat:two@f100", false, false,
      "nat:two@f100: PAPI samples by period, not by frequency; give a period, or use --sampler ring"},
     {"PAPI_ONE_INS", false, false, "PAPI_ONE_INS " ONE " every 4000037 instructions: about PAPI_ONE_INS"},
@@ -345,13 +345,13 @@ static const struct {
     {"PAPI_L2_DCM", false, false, "PAPI_L2_DCM papi 0.0 every 100003 misses: about PAPI_L2_DCM"},
     {"PAPI_NONE", false, false,
      "PAPI_NONE cannot be sampled: this machine has no counter for it (a virtual machine without PMU?); 'hpcview "
-     "events' "
-     "lists what can"},
-    {"nat:FULL", false, false, "nat:FULL cannot be sampled: PAPI says \"status -8\"; 'hpcview events' lists what can"},
+     "events' lists available events"},
+    {"nat:FULL", false, false,
+     "nat:FULL cannot be sampled: PAPI reports \"status -8\"; 'hpcview events' lists available events"},
     {"nat:NO_OVERFLOW", false, false,
-     "nat:NO_OVERFLOW cannot be sampled: PAPI says \"status -1\"; 'hpcview events' lists what can"},
+     "nat:NO_OVERFLOW cannot be sampled: PAPI reports \"status -1\"; 'hpcview events' lists available events"},
     {"nat:NO_START", false, false,
-     "nat:NO_START cannot be sampled: PAPI says \"status -3\"; 'hpcview events' lists what can"},
+     "nat:NO_START cannot be sampled: PAPI reports \"status -3\"; 'hpcview events' lists available events"},
     {"nat:twoo", false, false,
      "no event 'nat:twoo'; did you mean 'nat:two'? 'hpcview events' lists those that work here"},
     {"TASK-CLOCKS", false, false,
@@ -368,11 +368,11 @@ static const struct {
      "PAPI_TOT_CYC papi 0.0 every 600009 cycles: Total cycles|PAPI_TOT_CYC@600008 would take over a fifth of the time; "
      "the period is raised to 600009 cycles"},
     {"perf::PAGE-FAULTS@1", true, false, "perf::PAGE-FAULTS papi 1.2 every 1 faults: page faults"},
-    {"instructions", true, false, "PAPI here does not know PAPI_TOT_INS; use --sampler ring"},
+    {"instructions", true, false, "PAPI does not know PAPI_TOT_INS; use --sampler ring"},
     {"CPUTIME", true, false,
      "CPUTIME cpu timer 0.0 every 4000 us: CPU time of the thread, by a timer; needs no permission"},
     {"REALTIME", true, true,
-     "REALTIME timer 0.0 every 4000 us: wall clock time, also while waiting, by a timer; needs no permission"},
+     "REALTIME timer 0.0 every 4000 us: wall-clock time including waiting, by a timer; needs no permission"},
 };
 
 static char *parsed(const char *text, bool papi, bool multiplex)
@@ -411,14 +411,14 @@ static void test_asked(void)
     CHECK_INT(started, 0);
     refuses = EBUSY;
     char *got = parsed("nat:two", false, false);
-    CHECK_STR(got, "nat:two cannot be sampled: PAPI says \"status -3\"; 'hpcview events' lists what can");
+    CHECK_STR(got, "nat:two cannot be sampled: PAPI reports \"status -3\"; 'hpcview events' lists available events");
     mem_free(got);
     got = parsed("cycles", true, false); /* the kernel's own reason is the better one */
     CHECK(str_starts(got, "PAPI_TOT_CYC cannot be sampled: ") && !strstr(got, "PAPI says"));
     mem_free(got);
     refused_type = PERF_TYPE_RAW; /* the kernel has none */
     got = parsed("cycles", true, false);
-    CHECK_STR(got, "PAPI_TOT_CYC cannot be sampled: PAPI says \"status -3\"");
+    CHECK_STR(got, "PAPI_TOT_CYC cannot be sampled: PAPI reports \"status -3\"");
     mem_free(got);
     refused_type = 99;
     refuses = 0;
@@ -472,7 +472,7 @@ static void test_list(void)
 
 /* ---- what does not start -------------------------------------------------------------------------------------------- */
 
-#define NOT_STARTED "PAPI cannot be started: "
+#define NOT_STARTED "PAPI cannot be initialized: "
 static const struct {
     const char *name;
     int start, create, encoder; /* what they answer */
@@ -503,8 +503,8 @@ static const struct {
      1,
      PAPI_ENOMEM,
      0,
-     {WITHOUT_SET, "nat:two cannot be sampled: PAPI says \"status -2\"; 'hpcview events' lists what can",
-      "PAPI_TOT_CYC cannot be sampled: PAPI says \"status -2\""},
+     {WITHOUT_SET, "nat:two cannot be sampled: PAPI reports \"status -2\"; 'hpcview events' lists available events",
+      "PAPI_TOT_CYC cannot be sampled: PAPI reports \"status -2\""},
      "nat:two 1000003 events: status -2\n"},
     {"no encoder",
      1,
@@ -581,7 +581,7 @@ static void test_refused(void)
         {ENODEV, NO_COUNTER, ""},
         {EOPNOTSUPP, NO_COUNTER, ""},
         {ENXIO, NO_COUNTER, ""},
-        {ENOSYS, "X cannot be sampled: this kernel has no perf events; 'hpcview events' lists what can", ""},
+        {ENOSYS, "X cannot be sampled: this kernel has no perf events; 'hpcview events' lists available events", ""},
         {EMFILE, "X cannot be sampled: ", "; 'hpcview events' lists what can"},
         {EACCES, "X: the kernel does not let you count it", "'-e CPUTIME' needs no permission"},
         {EPERM, "X: the kernel does not let you count it", "'-e CPUTIME' needs no permission"},

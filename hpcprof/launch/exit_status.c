@@ -38,7 +38,7 @@ static void measure_block(void *ctx, const struct hpcprof_block *b)
 {
     struct extent *x = ctx;
     if (b->why_not) {
-        x->cut = strcmp(b->why_not, "it is cut short") == 0;
+        x->cut = strcmp(b->why_not, "it is truncated") == 0;
         return;
     }
     x->last = b->offset;
@@ -125,7 +125,7 @@ static void put_cut(struct buf *out)
     struct buf b = {0};
     buf_uleb(&b, 1);
     write_text(&b, "missing");
-    write_text(&b, "the process was ended in the middle of writing: what it was writing is missing");
+    write_text(&b, "the process was killed while writing: its last counts are missing");
     put_block(out, FORMAT_NOTES, &b);
     buf_release(&b);
 }
@@ -147,9 +147,9 @@ static int write_at(const char *path, uint64_t at, const struct buf *b, struct e
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     bool done = fd >= 0 && ftruncate(fd, (off_t)at) == 0 && pwrite(fd, b->bytes, b->len, (off_t)at) == (ssize_t)b->len;
-    int status = done ? 0 : err_errno(err, path, "adding how the process ended");
+    int status = done ? 0 : err_errno(err, path, "adding the exit status");
     if (fd >= 0 && !done && ftruncate(fd, (off_t)at) < 0)
-        status = err_errno(err, path, "adding how the process ended");
+        status = err_errno(err, path, "adding the exit status");
     if (fd >= 0)
         close(fd);
     return status;

@@ -264,7 +264,7 @@ static void test_no_room(void)
     signal(SIGXFSZ, SIG_IGN);
     for (unsigned more = 0; more < 6; more += 5) {
         char *path = put("a.node.4711.hpcprof", PID, LAUNCHED, 17),
-             *want = mem_printf("%s: adding how the process ended: ", path);
+             *want = mem_printf("%s: adding the exit status: ", path);
         struct hpcprof *p;
         struct err err = {0};
         struct rlimit before, limit;
@@ -308,7 +308,7 @@ static void test_long_cut(void)
     CHECK_INT(p->note_count, 1);
     CHECK_STR(strtab_get(p->strings, p->notes[0].name), "missing");
     CHECK_STR(strtab_get(p->strings, p->notes[0].value),
-              "the process was ended in the middle of writing: what it was writing is missing");
+              "the process was killed while writing: its last counts are missing");
     CHECK_INT(warnings_count(w), 1); /* that its last moments are missing */
     hpcprof_free(p);
     warnings_free(w);
@@ -322,7 +322,7 @@ static void test_long_cut(void)
 static void test_link(void)
 {
     char *path = put("elsewhere", PID, LAUNCHED, 0), *link = path_join(dir, "a.node.4711.hpcprof"),
-         *want = mem_printf("%s: adding how the process ended: %s", link, strerror(ELOOP));
+         *want = mem_printf("%s: adding the exit status: %s", link, strerror(ELOOP));
     struct err err = {0};
     CHECK_INT(symlink("elsewhere", link), 0);
     CHECK_INT(ended_add(dir, PID, LAUNCHED, 9, &err), -1);

@@ -35,9 +35,9 @@ static char *find_program(const char *name, struct err *err)
     char *file = path_search(getenv("PATH"), name);
     struct stat st;
     if (!file)
-        err_set(err, ERR_SYSTEM, "%s: there is no such program in the folders of PATH", name);
+        err_set(err, ERR_SYSTEM, "%s: not found in PATH", name);
     else if (stat(file, &st) < 0) {
-        err_set(err, ERR_SYSTEM, "%s: there is no such program (%s)", name, strerror(errno));
+        err_set(err, ERR_SYSTEM, "%s: program not found (%s)", name, strerror(errno));
         mem_free(file);
         file = NULL;
     }
@@ -50,11 +50,11 @@ static int check_rights(const char *path, const struct stat *st, struct err *err
     if ((st->st_mode & S_ISUID && st->st_uid != getuid()) || (st->st_mode & S_ISGID && st->st_gid != getgid()))
         return err_set(
             err, ERR_UNSUPPORTED,
-            "%s: the program is set%s: the system allows no recorder in it; record it as the user it changes to", path,
-            st->st_mode & S_ISUID ? "uid" : "gid");
+            "%s: the program is set%s, so the system allows no recorder in it; record it as the user it changes to",
+            path, st->st_mode & S_ISUID ? "uid" : "gid");
     if (getxattr(path, "security.capability", NULL, 0) > 0 && geteuid() != 0)
         return err_set(err, ERR_UNSUPPORTED,
-                       "%s: the program has file capabilities: the system allows no recorder in it", path);
+                       "%s: the program has file capabilities, so the system allows no recorder in it", path);
     return 0;
 }
 
@@ -83,7 +83,7 @@ enum { OUR_MACHINE = EM_X86_64 };
 #elif defined __aarch64__
 enum { OUR_MACHINE = EM_AARCH64 };
 #else
-#error "recording is written for x86-64 and AArch64"
+#error "recording supports x86-64 and AArch64"
 #endif
 
 /* Whether notes at [offset, +size) hold the recorder's: then the program was linked with libhpcview-record.a. */
@@ -131,10 +131,10 @@ static int check_elf(const char *path, const struct filemap *map, struct err *er
     const uint8_t *b = map->bytes;
     Elf64_Ehdr e;
     if (map->len < sizeof e)
-        return err_set(err, ERR_FORMAT, "%s: the ELF file is cut short", path);
+        return err_set(err, ERR_FORMAT, "%s: truncated ELF file", path);
     memcpy(&e, b, sizeof e);
     if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB || e.e_machine != OUR_MACHINE)
-        return err_set(err, ERR_UNSUPPORTED, "%s: the program is for %s%s, this hpcview records %s programs", path,
+        return err_set(err, ERR_UNSUPPORTED, "%s: the program is for %s%s; this hpcview records %s programs", path,
                        machine_name(e.e_machine), e.e_ident[EI_DATA] == ELFDATA2MSB ? " (big endian)" : "",
                        machine_name(OUR_MACHINE));
     if (e.e_type != ET_EXEC && e.e_type != ET_DYN)
@@ -151,11 +151,10 @@ static int check_elf(const char *path, const struct filemap *map, struct err *er
         if (takes_recorder(map, &p))
             return 0;
     }
-    return err_set(
-        err, ERR_UNSUPPORTED,
-        "%s: the program is statically linked, so that nothing can be preloaded; link it with libhpcview-record.a "
-        "(hpcview-record(1), STATIC PROGRAMS)",
-        path);
+    return err_set(err, ERR_UNSUPPORTED,
+                   "%s: the program is statically linked, so the recorder cannot be preloaded; link it with "
+                   "libhpcview-record.a (hpcview-record(1), STATIC PROGRAMS)",
+                   path);
 }
 
 static int check_program(const char *path, int depth, struct err *err);
@@ -171,8 +170,7 @@ static int check_script(const char *path, const struct filemap *map, int depth, 
     char *word = line + 2 + strspn(line + 2, " \t");
     word[strcspn(word, " \t\r")] = '\0';
     if (depth > 4)
-        return err_set(err, ERR_UNSUPPORTED, "%s: scripts that name scripts as their interpreters, more than four deep",
-                       path);
+        return err_set(err, ERR_UNSUPPORTED, "%s: more than four scripts as interpreters of scripts", path);
     if (check_program(word, depth + 1, err) < 0)
         return err_in(err, "%s, a script", path);
     return 0;
@@ -183,11 +181,11 @@ static int check_program(const char *path, int depth, struct err *err)
     struct stat st;
     struct filemap map;
     if (stat(path, &st) < 0)
-        return err_set(err, ERR_SYSTEM, "%s: there is no such program (%s)", path, strerror(errno));
+        return err_set(err, ERR_SYSTEM, "%s: program not found (%s)", path, strerror(errno));
     if (S_ISDIR(st.st_mode))
-        return err_set(err, ERR_SYSTEM, "%s: this is a directory, not a program", path);
+        return err_set(err, ERR_SYSTEM, "%s: a folder, not a program", path);
     if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0)
-        return err_set(err, ERR_SYSTEM, "%s: the file may not be executed; chmod +x makes it a program", path);
+        return err_set(err, ERR_SYSTEM, "%s: not executable (permission denied)", path);
     if (check_rights(path, &st, err) < 0)
         return -1;
     if (access(path, R_OK) < 0)
@@ -200,8 +198,7 @@ static int check_program(const char *path, int depth, struct err *err)
     else if (map.len >= 2 && memcmp(map.bytes, "#!", 2) == 0)
         status = check_script(path, &map, depth, err);
     else
-        status = err_set(err, ERR_UNSUPPORTED,
-                         "%s: this is neither an ELF program nor a script that begins with \"#!\"", path);
+        status = err_set(err, ERR_UNSUPPORTED, "%s: neither an ELF program nor a script that begins with \"#!\"", path);
     filemap_release(&map);
     return status;
 }
@@ -233,11 +230,11 @@ static int parse_events(const struct hpcprof_record_options *o, struct plan *p, 
         struct record_event *e = &p->events[p->event_count];
         if (p->event_count == most)
             return err_set(err, ERR_USAGE, "more than %zu events at once%s", most,
-                           o->repeat ? "" : "; --repeat runs the program as often as groups are needed");
+                           o->repeat ? "" : "; --repeat runs the program once for each group");
         if (events_parse(*names, papi, o->multiplex, e, w, err) < 0 || events_check(e, err) < 0)
             return -1;
         if (twice(p, e->name))
-            return err_set(err, ERR_USAGE, "%s is asked for twice", e->name);
+            return err_set(err, ERR_USAGE, "%s is requested twice", e->name);
         p->event_count++;
     }
     return 0;
@@ -250,8 +247,7 @@ static int say_which_fit(const struct plan *p, size_t first, size_t n, struct er
         buf_printf(&fit, "%s%s", i > first ? ", " : "", p->events[i].name);
     err_set(err, ERR_UNSUPPORTED,
             "these events cannot be counted at the same time: %s fit together, %s does not fit with them; --repeat "
-            "runs the program once "
-            "for each group, --multiplex lets them share the counters and estimates",
+            "runs the program once for each group, --multiplex shares the counters (estimates)",
             fit.bytes, p->events[first + n].name);
     buf_release(&fit);
     return -1;
@@ -278,10 +274,9 @@ static void say_repetition(const struct hpcprof_record_options *o, const struct 
 {
     if (o->repeat != HPCPROF_AS_NEEDED || p->group_count < 2 || !o->say)
         return;
-    char *sentence =
-        mem_printf("not all of these events can be counted at the same time: the program is run %zu times, once "
-                   "for each group that can (--multiplex instead: once, with estimates)",
-                   p->group_count);
+    char *sentence = mem_printf("not all of these events can be counted at the same time: running the program %zu "
+                                "times, once for each group (--multiplex: once, with estimates)",
+                                p->group_count);
     o->say(sentence);
     mem_free(sentence);
 }
@@ -306,10 +301,10 @@ static int lock_out_dir(const char *path, int *lock, struct err *err)
 {
     *lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*lock < 0)
-        return err_errno(err, path, "opening the output directory");
+        return err_errno(err, path, "opening the output folder");
     if (flock(*lock, (one_of_many() ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0 && errno == EWOULDBLOCK)
         return err_set(err, ERR_USAGE,
-                       "%s: another 'hpcview record' is writing into the directory; name another one with -o", path);
+                       "%s: another 'hpcview record' is writing to this folder; choose another one with -o", path);
     return 0;
 }
 
@@ -318,23 +313,23 @@ static int check_out_dir(const char *path, struct err *err)
     DIR *dir = opendir(path);
     int status = 0;
     if (!dir)
-        return err_errno(err, path, "opening the output directory");
+        return err_errno(err, path, "opening the output folder");
     for (struct dirent *entry; status == 0 && (entry = readdir(dir));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
             str_starts(entry->d_name, ".told.")) /* another rank's pipe */
             continue;
         if (!str_ends(entry->d_name, HPCPROF_SUFFIX))
             status = err_set(err, ERR_USAGE,
-                             "%s: the directory holds other things ('%s'); name an empty or a new one with -o", path,
+                             "%s: the folder contains other files ('%s'); choose an empty or new one with -o", path,
                              entry->d_name);
         else if (!one_of_many())
-            status =
-                err_set(err, ERR_USAGE,
-                        "%s: the directory holds an earlier measurement; remove it, or name another one with -o", path);
+            status = err_set(err, ERR_USAGE,
+                             "%s: the folder contains an earlier measurement; remove it, or choose another one with -o",
+                             path);
     }
     closedir(dir);
     if (status == 0 && access(path, W_OK) < 0)
-        status = err_errno(err, path, "the output directory cannot be written");
+        status = err_errno(err, path, "the output folder cannot be written");
     return status;
 }
 
@@ -359,7 +354,7 @@ static char *preloadable(const char *path, struct err *err)
 {
     char *full = realpath(path, NULL);
     if (!full) {
-        err_set(err, ERR_SYSTEM, "%s: the recorder library is not there (%s); HPCVIEW_RECORDER names it", path,
+        err_set(err, ERR_SYSTEM, "%s: recorder library not found (%s); set HPCVIEW_RECORDER to its path", path,
                 strerror(errno));
         return NULL;
     }
@@ -373,10 +368,10 @@ static char *preloadable(const char *path, struct err *err)
     bool ok = lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == getuid() && !(st.st_mode & 022) &&
               symlink(full, temp) == 0 && rename(temp, link) == 0;
     if (!ok)
-        err_set(
-            err, ERR_SYSTEM,
-            "%s: the recorder cannot be preloaded from a path with blanks or colons, and no link could be made in %s",
-            full, dir);
+        err_set(err, ERR_SYSTEM,
+                "%s: the recorder cannot be preloaded from a path with blanks or colons, and no link could be created "
+                "in %s",
+                full, dir);
     free(full);
     mem_free(dir);
     mem_free(temp);
@@ -560,9 +555,9 @@ static void watch_disk(struct disk *d)
     if (d->full || statvfs(d->dir, &fs) < 0 || fs.f_blocks == 0 || fs.f_bavail > 0)
         return;
     d->full = true;
-    char *sentence = mem_printf("%s: the disk is full; what is counted is kept in memory until there is room, and lost "
-                                "where there is none at the end",
-                                d->dir);
+    char *sentence = mem_printf(
+        "%s: the disk is full; counts are kept in memory until space is available, and lost if none is at the end",
+        d->dir);
     if (d->say)
         d->say(sentence);
     mem_free(sentence);
@@ -672,11 +667,11 @@ static void tell_ended(const struct hpcprof_record_options *o, const char *dir, 
 static int check_options(const struct hpcprof_record_options *o, struct err *err)
 {
     if (o->sampler && strcmp(o->sampler, "papi") != 0 && strcmp(o->sampler, "ring") != 0)
-        return err_set(err, ERR_USAGE, "there is no sampler '%s'; 'papi' and 'ring' are there", o->sampler);
+        return err_set(err, ERR_USAGE, "unknown sampler '%s'; available: papi, ring", o->sampler);
     if (o->multiplex && o->sampler && strcmp(o->sampler, "ring") == 0)
-        return err_set(err, ERR_USAGE, "--multiplex is PAPI's: it goes with --sampler papi only");
+        return err_set(err, ERR_USAGE, "--multiplex is a feature of PAPI; it needs --sampler papi");
     if (o->multiplex && o->repeat == HPCPROF_REPEAT)
-        return err_set(err, ERR_USAGE, "--multiplex and --repeat are two ways to do one thing; choose one");
+        return err_set(err, ERR_USAGE, "--multiplex and --repeat exclude each other");
     return 0;
 }
 
@@ -693,13 +688,14 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
         goto out;
     say_repetition(o, &plan);
     if (getenv(RECORD_VARIABLE))
-        warnings_add(w, "hpcview record inside hpcview record: what the inner one starts is recorded in %s alone",
+        warnings_add(w,
+                     "hpcview record inside hpcview record: programs started by the inner one are recorded in %s only",
                      o->out_dir);
     if (dir_make(o->out_dir, err) < 0 || lock_out_dir(o->out_dir, &lock, err) < 0 || check_out_dir(o->out_dir, err) < 0)
         goto out;
     dir = realpath(o->out_dir, NULL);
     if (!dir) {
-        err_errno(err, o->out_dir, "finding the output directory");
+        err_errno(err, o->out_dir, "finding the output folder");
         goto out;
     }
     size_t files = count_files(dir);
@@ -727,7 +723,7 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
         warnings_add(w, "%s: nothing was recorded: %s", o->out_dir,
                      disk.full           ? "the disk is full"
                      : o->only_processes ? "no program of that name ran"
-                                         : "the program did not let the recorder in, or ended before it could write");
+                                         : "the program did not load the recorder, or ended before it could write");
 out:
     buf_release(&orders);
     buf_release(&preload);

@@ -190,7 +190,7 @@ static struct made_elf good_elf(void)
 
 #define TAKEN ""
 #define STATIC                                                                                                         \
-    "DIR/p: the program is statically linked, so that nothing can be preloaded; link it with libhpcview-record.a "     \
+    "DIR/p: the program is statically linked, so the recorder cannot be preloaded; link it with libhpcview-record.a "  \
     "(hpcview-record(1), STATIC PROGRAMS)"
 #define FOR(m) "DIR/p: the program is for " m ", this hpcview records " MACHINE " programs"
 #define NO(t)  "DIR/p: this ELF file is not a program but " t
@@ -234,7 +234,7 @@ static const struct {
     {"ARM", {{OFF(head.e_machine), 2, EM_ARM}}, 0, FOR("ARM")},
     {"RISC-V", {{OFF(head.e_machine), 2, EM_RISCV}}, 0, FOR("RISC-V")},
     {"any", {{OFF(head.e_machine), 2, 9999}}, 0, FOR("another machine")},
-    {"a head cut short", {{0}}, sizeof(Elf64_Ehdr) - 1, "DIR/p: the ELF file is cut short"},
+    {"a head cut short", {{0}}, sizeof(Elf64_Ehdr) - 1, "DIR/p: truncated ELF file"},
     {"a head alone", {{OFF(head.e_phnum), 2, 0}}, sizeof(Elf64_Ehdr), STATIC},
     {"headers cut short", {{0}}, OFF(notes) - 1, BAD},
     {"headers that end the file", {{0}}, OFF(notes), TAKEN},
@@ -303,16 +303,16 @@ static void test_files(void)
         {"#!/bin/sh", TAKEN},
         {"#! \t/bin/sh -e\r\n", TAKEN},
         {"#!/bin/sh\r\n", TAKEN},
-        {"#!/nowhere/sh -e\n", "DIR/p, a script: /nowhere/sh: there is no such program (No such file or directory)"},
-        {"#!/tmp\n", "DIR/p, a script: /tmp: this is a directory, not a program"},
-        {"#", "DIR/p: this is neither an ELF program nor a script that begins with \"#!\""},
-        {"", "DIR/p: this is neither an ELF program nor a script that begins with \"#!\""},
+        {"#!/nowhere/sh -e\n", "DIR/p, a script: /nowhere/sh: program not found (No such file or directory)"},
+        {"#!/tmp\n", "DIR/p, a script: /tmp: a folder, not a program"},
+        {"#", "DIR/p: neither an ELF program nor a script that begins with \"#!\""},
+        {"", "DIR/p: neither an ELF program nor a script that begins with \"#!\""},
         {"\x7f"
          "EL",
-         "DIR/p: this is neither an ELF program nor a script that begins with \"#!\""},
+         "DIR/p: neither an ELF program nor a script that begins with \"#!\""},
         {"\x7f"
          "ELF",
-         "DIR/p: the ELF file is cut short"},
+         "DIR/p: truncated ELF file"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         char *path = put_file("p", cases[i].text, strlen(cases[i].text));
@@ -320,14 +320,13 @@ static void test_files(void)
         mem_free(path);
     }
     char *none = in_folder("none");
-    check_program(none, "DIR/none: there is no such program (No such file or directory)", "none");
-    check_program("no-such-program", "no-such-program: there is no such program in the folders of PATH",
-                  "none in PATH");
-    check_program(folder, "DIR: this is a directory, not a program", "a directory");
+    check_program(none, "DIR/none: program not found (No such file or directory)", "none");
+    check_program("no-such-program", "no-such-program: not found in PATH", "none in PATH");
+    check_program(folder, "DIR: a folder, not a program", "a directory");
     mem_free(none);
     char *plain = put_file("plain", "#!/bin/sh\n", 10);
     chmod(plain, 0644);
-    check_program(plain, "DIR/plain: the file may not be executed; chmod +x makes it a program", "may not be executed");
+    check_program(plain, "DIR/plain: not executable (permission denied)", "may not be executed");
     mem_free(plain);
 }
 
@@ -341,10 +340,9 @@ static void test_scripts(void)
         mem_free(last);
         last = put_file(name, text, strlen(text));
         check_program(last,
-                      i < 5
-                          ? TAKEN
-                          : "DIR/s5, a script: DIR/s4, a script: DIR/s3, a script: DIR/s2, a script: DIR/s1, a script: "
-                            "DIR/s0: scripts that name scripts as their interpreters, more than four deep",
+                      i < 5 ? TAKEN
+                            : "DIR/s5, a script: DIR/s4, a script: DIR/s3, a script: DIR/s2, a script: DIR/s1, a "
+                              "script: DIR/s0: more than four scripts as interpreters of scripts",
                       name);
         mem_free(text);
     }
@@ -354,7 +352,7 @@ static void test_scripts(void)
 /* How an interpreter may be written, in files of every length up to more than is looked at. */
 static void test_first_lines(void)
 {
-#define GONE(program) "DIR/s, a script: " program ": there is no such program (No such file or directory)"
+#define GONE(program) "DIR/s, a script: " program ": program not found (No such file or directory)"
     static const struct {
         const char *text, *want;
     } cases[] = {
@@ -367,10 +365,10 @@ static void test_first_lines(void)
         {"#!/no/sh -e /bin/sh", GONE("/no/sh")},
         {"#!\n/bin/sh", GONE("")},
         {"#!", GONE("")},
-        {"#", "DIR/s: this is neither an ELF program nor a script that begins with \"#!\""},
-        {"", "DIR/s: this is neither an ELF program nor a script that begins with \"#!\""},
-        {"\177EL", "DIR/s: this is neither an ELF program nor a script that begins with \"#!\""},
-        {"\177ELF", "DIR/s: the ELF file is cut short"},
+        {"#", "DIR/s: neither an ELF program nor a script that begins with \"#!\""},
+        {"", "DIR/s: neither an ELF program nor a script that begins with \"#!\""},
+        {"\177EL", "DIR/s: neither an ELF program nor a script that begins with \"#!\""},
+        {"\177ELF", "DIR/s: truncated ELF file"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         char *path = put_file("s", cases[i].text, strlen(cases[i].text));
@@ -425,14 +423,13 @@ static void test_options(void)
         const char *want;
     } cases[] = {
         {{.events = second}, "REALTIME@0: the period must be above 0"},
-        {{.sampler = "x"}, "there is no sampler 'x'; 'papi' and 'ring' are there"},
-        {{.sampler = "ring", .multiplex = true}, "--multiplex is PAPI's: it goes with --sampler papi only"},
-        {{.multiplex = true, .repeat = HPCPROF_REPEAT},
-         "--multiplex and --repeat are two ways to do one thing; choose one"},
-        {{.events = twice}, "CPUTIME is asked for twice"},
+        {{.sampler = "x"}, "unknown sampler 'x'; available: papi, ring"},
+        {{.sampler = "ring", .multiplex = true}, "--multiplex is a feature of PAPI; it needs --sampler papi"},
+        {{.multiplex = true, .repeat = HPCPROF_REPEAT}, "--multiplex and --repeat exclude each other"},
+        {{.events = twice}, "CPUTIME is requested twice"},
         {{.events = two_events, .counters = 1}, TWO_AT_ONCE},
         {{.preload = "/no/recorder.so"},
-         "/no/recorder.so: the recorder library is not there (No such file or directory); HPCVIEW_RECORDER names it"},
+         "/no/recorder.so: recorder library not found (No such file or directory); set HPCVIEW_RECORDER to its path"},
     };
     const char *argv[] = {"true", NULL};
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -446,12 +443,10 @@ static void test_options(void)
 /* What may be in the folder: nothing, but for the ranks of a parallel program. */
 static void test_folders(void)
 {
-    static const char other[] =
-        "DIR/out: the directory holds other things ('x.txt'); name an empty or a new one with -o",
-                      earlier[] =
-                          "DIR/out: the directory holds an earlier measurement; remove it, or name another one with -o",
-                      locked[] =
-                          "DIR/out: another 'hpcview record' is writing into the directory; name another one with -o";
+    static const char
+        other[] = "DIR/out: the folder contains other files ('x.txt'); choose an empty or new one with -o",
+        earlier[] = "DIR/out: the folder contains an earlier measurement; remove it, or choose another one with -o",
+        locked[] = "DIR/out: another 'hpcview record' is writing to this folder; choose another one with -o";
     static const char *const ranks[] = {
         NULL,           "OMPI_COMM_WORLD_RANK", "PMIX_RANK",     "PMI_RANK", "PMI_ID", "MV2_COMM_WORLD_RANK",
         "SLURM_PROCID", "PALS_RANKID",          "FLUX_TASK_RANK"};
@@ -728,7 +723,7 @@ static void test_ends(void)
     struct hpcprof_record_options o = {0};
     empty_out();
     CHECK_INT(run_shell(o, "exit 0"), 0);
-    CHECK(warned("nothing was recorded: the program did not let the recorder in, or ended before it could write"));
+    CHECK(warned("nothing was recorded: the program did not load the recorder, or ended before it could write"));
     CHECK_INT(WEXITSTATUS(run_shell(o, "exit 7")), 7);
     o.only_processes = "x";
     CHECK_INT(WTERMSIG(run_shell(o, "kill -TERM $$")), SIGTERM);
@@ -912,7 +907,7 @@ static void test_how_it_ended(void)
         {"another's with its end", "aw", false, -1, "DIR/out of it", NULL},
         {"another's, of many", "aw", true, -1, "", NULL},
         {"nothing", "-", false, -2, "", "nothing was recorded"},
-        {"a link", "l", false, -1, "", "adding how the process ended"},
+        {"a link", "l", false, -1, "", "adding the exit status"},
     };
     struct hpcprof_record_options o = {.ended = note_ended};
     char self[PATH_MAX] = "";
@@ -997,10 +992,8 @@ static void test_many_events(void)
                      script, &status),
                  *ran = text_of("runs");
             bool fit = n <= RECORD_EVENTS_MAX;
-            CHECK_STR(got, fit || repeat
-                               ? ""
-                               : "more than 8 events at once; --repeat runs the program as often as groups are "
-                                 "needed");
+            CHECK_STR(got,
+                      fit || repeat ? "" : "more than 8 events at once; --repeat runs the program once for each group");
             CHECK_STR(ran, fit ? "\n" : repeat ? "\n\n" : "none");
             mem_free(got);
             mem_free(ran);
@@ -1012,8 +1005,7 @@ static void test_many_events(void)
     empty_out();
     char *got = recorded((struct hpcprof_record_options){.events = two_events, .counters = 1}, script, &status);
     CHECK_STR(got, "these events cannot be counted at the same time: CPUTIME fit together, REALTIME does not fit with "
-                   "them; --repeat runs the program once for each group, --multiplex lets them share the counters and "
-                   "estimates");
+                   "them; --repeat runs the program once for each group, --multiplex shares the counters (estimates)");
     CHECK_INT(status, -1);
     mem_free(got);
     /* Nothing is made before all is known to go. */
@@ -1031,8 +1023,8 @@ static void note_disk(const char *sentence)
 {
     char *brief = shortened(sentence);
     disk_said++;
-    CHECK_STR(brief, "DIR/out: the disk is full; what is counted is kept in memory until there is room, and lost where "
-                     "there is none at the end");
+    CHECK_STR(brief, "DIR/out: the disk is full; counts are kept in memory until space is available, and lost if none "
+                     "is at the end");
     mem_free(brief);
     mem_free(put_file("said", "", 0));
 }

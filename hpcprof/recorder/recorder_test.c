@@ -607,7 +607,7 @@ static void test_no_room(struct thread *t)
     check_file(false);
     struct hpcprof *m = write_and_read(false);
     CHECK_STR(m ? note(m, "missing") : "",
-              "the file could not be written for a time: until then counts were kept in memory");
+              "the file could not be written for some time: counts were kept in memory until then");
     hpcprof_free(m);
 }
 

@@ -6,7 +6,7 @@
 int htmlgen_pack(struct buf *base64, const void *bytes, size_t n, struct err *err)
 {
     if (n > UINT32_MAX)
-        return err_set(err, ERR_LIMIT, "a part of the database would have %zu bytes; at most %lu are possible", n,
+        return err_set(err, ERR_LIMIT, "a part of the database would have %zu bytes; the limit is %lu", n,
                        (unsigned long)UINT32_MAX);
     uLongf len = compressBound((uLong)n);
     uint8_t *packed = mem_alloc(len ? len : 1);

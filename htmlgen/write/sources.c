@@ -32,7 +32,7 @@ static size_t judge(const struct experiment *e, size_t file, bool no_sources, st
     if (map.len > LIMIT_SOURCE_BYTES) {
         text->state = SOURCE_TOO_LARGE;
         warnings_add(warnings,
-                     "%s: has %zu bytes; of a source file at most %u are shown, so its text is not in the database",
+                     "%s: has %zu bytes, more than the limit of %u for a source file; its text is not in the database",
                      name_of(e, file), map.len, LIMIT_SOURCE_BYTES);
     } else {
         text->state = SOURCE_TEXT;
@@ -51,8 +51,7 @@ size_t htmlgen_sources_plan(const struct experiment *e, bool no_sources, struct 
         sizes[i] = judge(e, i, no_sources, &texts[i], warnings);
         if (total + sizes[i] > LIMIT_DATABASE_SOURCE_BYTES) {
             texts[i].state = SOURCE_LEFT_OUT;
-            warnings_add(warnings,
-                         "the source text is more than %u bytes; files from %s on are left out of the database",
+            warnings_add(warnings, "the source text exceeds %u bytes; files from %s on are not in the database",
                          LIMIT_DATABASE_SOURCE_BYTES, name_of(e, i));
             sizes[i] = 0;
             no_sources = true;

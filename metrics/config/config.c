@@ -221,7 +221,7 @@ void config_set_fold_recursion(struct config *c, bool fold)
 int config_compare(struct config *c, const char *scaling, struct err *err)
 {
     if (c->runs.count != 2)
-        return err_set(err, ERR_USAGE, "a comparison is of two runs, the base first; there are %zu", c->runs.count);
+        return err_set(err, ERR_USAGE, "a comparison is of two runs, the base first; available: %zu", c->runs.count);
     if (scaling && strcmp(scaling, "strong") != 0 && strcmp(scaling, "weak") != 0)
         return err_set(err, ERR_USAGE, "scaling is strong or weak, not '%s'", scaling);
     c->compare = true;
@@ -404,7 +404,7 @@ static int no_such_element(struct config_reader *r, const struct xml_event *even
         err_set(err, ERR_FORMAT, "%s: <%s> is not known in <%s>; did you mean <%s>?", where, event->element, parent,
                 near);
     else if (n)
-        err_set(err, ERR_FORMAT, "%s: <%s> is not known in <%s>; there are %s", where, event->element, parent,
+        err_set(err, ERR_FORMAT, "%s: <%s> is not known in <%s>; available: %s", where, event->element, parent,
                 list.bytes);
     else
         err_set(err, ERR_FORMAT, "%s: <%s> holds no elements, but there is <%s>", where, parent, event->element);

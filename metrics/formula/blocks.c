@@ -323,7 +323,7 @@ static const struct block *find_block(const struct blocks *b, const char *name, 
         struct buf list = {0};
         for (size_t i = 0; names.items[i]; i++)
             buf_printf(&list, "%s%s", i ? ", " : "", names.items[i]);
-        err_set(err, ERR_USAGE, "there is no metric block '%s'%s%s%s", name, near ? "; did you mean '" : "; there are ",
+        err_set(err, ERR_USAGE, "no metric block '%s'%s%s%s", name, near ? "; did you mean '" : "; available: ",
                 near       ? near
                 : list.len ? list.bytes
                            : "none",

@@ -133,8 +133,8 @@ static const struct {
     {"memory", "cycles",
      "nothing of the metric block 'memory' can be measured on this machine, which cannot count misses, loads, "
      "instructions"},
-    {"cores", "cycles", "there is no metric block 'cores'; did you mean 'core'?"},
-    {"xyzzyxyzzy", "cycles", "there is no metric block 'xyzzyxyzzy'; there are core, memory"},
+    {"cores", "cycles", "no metric block 'cores'; did you mean 'core'?"},
+    {"xyzzyxyzzy", "cycles", "no metric block 'xyzzyxyzzy'; there are core, memory"},
 };
 
 static void test_asked(const struct blocks *b)

@@ -472,7 +472,7 @@ static int no_such_function(struct parser *p, const char *at, const char *name)
     *vec_push(&names) = NULL;
     const char *near = strlen(name) > 3 ? str_nearest(name, names.items) : NULL; /* all short words are near */
     int status = near ? wrong(p, at, "there is no function '%.60s'; did you mean %s?", name, near)
-                      : wrong(p, at, "there is no function '%.60s'; there are %s", name, list.bytes);
+                      : wrong(p, at, "there is no function '%.60s'; available: %s", name, list.bytes);
     vec_release(&names);
     buf_release(&list);
     return status;

@@ -80,7 +80,7 @@ int mathml_begin(struct mathml *m, const struct xml_event *event, const char *wh
         return 0;
     }
     if (!leaf)
-        return err_set(err, ERR_FORMAT, "%s: <%s> is not known in a formula; there are apply, cn, ci, %s", where,
+        return err_set(err, ERR_FORMAT, "%s: <%s> is not known in a formula; available: apply, cn, ci, %s", where,
                        element, known_operators);
     return 0;
 }

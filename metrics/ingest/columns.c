@@ -183,7 +183,7 @@ static int no_such_event(struct maker *m, const struct config_metric *given, con
     if (near)
         err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; did you mean '%s'?", given->where, event, near);
     else if (list.len)
-        err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; there are %s", given->where, event, list.bytes);
+        err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; available: %s", given->where, event, list.bytes);
     else
         err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; nothing was", given->where, event);
     vec_release(&names);

@@ -42,12 +42,11 @@ int print_level_parse(const char *word, enum print_level *level, struct err *err
     }
     const char *near = str_nearest(word, words);
     if (near)
-        return err_set(err, ERR_USAGE, "there is no level '%s'; did you mean '%s'?", word, near);
-    return err_set(
-        err, ERR_USAGE,
-        "there is no level '%s'; there are program, module, file, procedure, loop, line, function, instruction, path, "
-        "caller, calls, barrier, phase, reference, array and evictor",
-        word);
+        return err_set(err, ERR_USAGE, "unknown level '%s'; did you mean '%s'?", word, near);
+    return err_set(err, ERR_USAGE,
+                   "unknown level '%s'; available: program, module, file, procedure, loop, line, function, "
+                   "instruction, path, caller, calls, barrier, phase, reference, array, evictor",
+                   word);
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */

@@ -47,8 +47,7 @@ static int find_source(const struct experiment *e, const char *name, struct sour
     s->table = table_list_find(&e->tables, name);
     if (!s->table)
         return err_set(err, ERR_USAGE,
-                       "there is no table '%s': references, arrays and evictors are known of programs that ran under "
-                       "hpcview simulate",
+                       "no table '%s': references, arrays and evictors exist only in measurements of hpcview simulate",
                        name);
     s->decl = table_declared(s->table);
     return 0;

@@ -34,11 +34,11 @@ static const struct table *find_table(const struct experiment *e, const char *na
     *vec_push(&names) = NULL;
     const char *near = str_nearest(name, names.items);
     if (near)
-        err_set(err, ERR_USAGE, "there is no table '%s'; did you mean '%s'?", name, near);
+        err_set(err, ERR_USAGE, "no table '%s'; did you mean '%s'?", name, near);
     else if (list.len)
-        err_set(err, ERR_USAGE, "there is no table '%s'; there are %s", name, list.bytes);
+        err_set(err, ERR_USAGE, "no table '%s'; available: %s", name, list.bytes);
     else
-        err_set(err, ERR_USAGE, "there is no table '%s'; these measurements have none", name);
+        err_set(err, ERR_USAGE, "no table '%s'; these measurements have no tables", name);
     vec_release(&names);
     buf_release(&list);
     return NULL;

@@ -98,7 +98,7 @@ static int raw_open(struct raw *r, const char *path, struct err *err)
         return 0;
     filemap_release(&r->file);
     return err_set(err, ERR_FORMAT,
-                   "what process %s counted was overwritten, or its simulator is of another version of hpcview",
+                   "the counts of process %s were overwritten, or its simulator is from another version of hpcview",
                    path_base(path));
 }
 
@@ -126,35 +126,38 @@ enum column {
          .title = "temporal hits",                                                                                     \
          .type = TABLE_COUNT,                                                                                          \
          .merge = TABLE_SUM,                                                                                           \
-         .description = "Hits on bytes that had been touched since the block came in."},                               \
+         .description = "Hits on bytes that were accessed since the cache line was loaded."},                          \
         {.name = "cold", .title = "cold misses", .type = TABLE_COUNT, .merge = TABLE_SUM},                             \
         {.name = "conflict",                                                                                           \
          .title = "conflict misses",                                                                                   \
          .type = TABLE_COUNT,                                                                                          \
          .merge = TABLE_SUM,                                                                                           \
          .description = "Misses that a fully associative level of the same size would not have; with --classify."},    \
-        {.name = "distinct", .title = "distinct blocks", .type = TABLE_COUNT, .merge = TABLE_SUM},                     \
-        {.name = "evictions", .title = "evicted blocks", .type = TABLE_COUNT, .merge = TABLE_SUM},                     \
+        {.name = "distinct", .title = "distinct cache lines", .type = TABLE_COUNT, .merge = TABLE_SUM},                \
+        {.name = "evictions", .title = "evicted cache lines", .type = TABLE_COUNT, .merge = TABLE_SUM},                \
         {.name = "used",                                                                                               \
          .title = "used bytes",                                                                                        \
          .unit = "bytes",                                                                                              \
          .type = TABLE_COUNT,                                                                                          \
          .merge = TABLE_SUM,                                                                                           \
-         .description = "Of the evicted blocks: bytes that had been touched."},                                        \
+         .description = "Bytes of the evicted cache lines that were accessed."},                                   \
         {.name = "write_backs", .title = "write-backs", .type = TABLE_COUNT, .merge = TABLE_SUM},                      \
         {.name = "invalidated",                                                                                        \
-         .title = "taken by other threads",                                                                            \
+         .title = "invalidated",                                                                                       \
          .type = TABLE_COUNT,                                                                                          \
          .merge = TABLE_SUM,                                                                                           \
-         .description = "Evictions by another thread's store into the block."},                                        \
+         .description = "Evictions by another thread's store to the cache line."},                                     \
     {                                                                                                                  \
         .name = "prefetched", .title = "prefetched in time", .type = TABLE_COUNT, .merge = TABLE_SUM                   \
     }
 
 static const struct table_column level_columns[] = {
     {.name = "level", .type = TABLE_TEXT, .merge = TABLE_KEY},
-    {.name = "line", .title = "bytes of a block", .unit = "bytes", .type = TABLE_COUNT, .merge = TABLE_MAX},
-    {.name = "order", .type = TABLE_COUNT, .merge = TABLE_MIN, .description = "The level's place: caches, then TLBs."},
+    {.name = "line", .title = "bytes of a cache line", .unit = "bytes", .type = TABLE_COUNT, .merge = TABLE_MAX},
+    {.name = "order",
+     .type = TABLE_COUNT,
+     .merge = TABLE_MIN,
+     .description = "Position of the level: caches, then TLBs."},
 };
 static const struct table_column object_columns[] = {
     {.name = "name", .type = TABLE_TEXT, .merge = TABLE_KEY},
@@ -176,8 +179,8 @@ static const struct table_column array_columns[] = {
     COUNT_COLUMNS,
 };
 static const struct table_column evictor_columns[] = {
-    {.name = "victim", .title = "thrown out", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
-    {.name = "victim_object", .title = "its array", .type = TABLE_REF, .refers = "objects", .merge = TABLE_KEY},
+    {.name = "victim", .title = "victim", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
+    {.name = "victim_object", .title = "victim's array", .type = TABLE_REF, .refers = "objects", .merge = TABLE_KEY},
     {.name = "evictor", .title = "by", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
     {.name = "evictor_object", .title = "on array", .type = TABLE_REF, .refers = "objects", .merge = TABLE_KEY},
     {.name = "level", .type = TABLE_REF, .refers = "levels", .merge = TABLE_KEY},
@@ -185,7 +188,7 @@ static const struct table_column evictor_columns[] = {
     {.name = "invalidated", .title = "of these by another thread's store", .type = TABLE_COUNT, .merge = TABLE_SUM},
 };
 static const struct table_column array_evictor_columns[] = {
-    {.name = "victim", .title = "thrown out", .type = TABLE_REF, .refers = "objects", .merge = TABLE_KEY},
+    {.name = "victim", .title = "victim", .type = TABLE_REF, .refers = "objects", .merge = TABLE_KEY},
     {.name = "evictor", .title = "by", .type = TABLE_REF, .refers = "objects", .merge = TABLE_KEY},
     {.name = "level", .type = TABLE_REF, .refers = "levels", .merge = TABLE_KEY},
     {.name = "blocks", .type = TABLE_COUNT, .merge = TABLE_SUM},
@@ -200,12 +203,13 @@ enum { LEVELS, OBJECTS, REFERENCES, ARRAYS, EVICTORS, ARRAY_EVICTORS, TABLES };
     }
 static const struct table_decl declarations[TABLES] = {
     DECLARE("levels", "Levels of the simulated memory", NULL, level_columns),
-    DECLARE("objects", "Objects", "What references were on.", object_columns),
-    DECLARE("references", "References", "What each reference did at each level of the simulated memory.",
+    DECLARE("objects", "Objects", "Arrays and other memory accessed by references.", object_columns),
+    DECLARE("references", "References", "Accesses and misses of each reference at each level of the simulated memory.",
             reference_columns),
-    DECLARE("arrays", "Arrays", "What was done to each array at each level of the simulated memory.", array_columns),
-    DECLARE("evictors", "Evictors", "Whose blocks were thrown out by which reference.", evictor_columns),
-    DECLARE("array_evictors", "Evictors of arrays", "Whose blocks were thrown out by references on which array.",
+    DECLARE("arrays", "Arrays", "Accesses and misses of each array at each level of the simulated memory.",
+            array_columns),
+    DECLARE("evictors", "Evictors", "Cache lines evicted, by evicting reference and victim.", evictor_columns),
+    DECLARE("array_evictors", "Evictors of arrays", "Cache lines evicted, by the array of the evicting reference and victim.",
             array_evictor_columns),
 };
 
@@ -420,7 +424,7 @@ static void add_event_counts(struct maker *m)
         return;
     uint32_t cycles =
         add_event(m, NULL, "modelled cycles", "cycles",
-                  "a model: each access pays the latency of the level that had its block, and nothing overlaps");
+                  "a model: each access costs the latency of the level that had its cache line, without overlap");
     for (uint64_t i = 0; i < r->count[RAW_ROWS]; i++)
         add_count(m, &r->rows[i], m->contexts[i], cycles, cycles_of(machine, &r->rows[i]));
 }
@@ -452,7 +456,7 @@ static void note_estimates(struct maker *m)
     const struct raw_orders *o = &m->raw->head->orders;
     struct buf b = {0};
     if (o->options.sample_sets > 1)
-        buf_printf(&b, "one block in %u was simulated; ", o->options.sample_sets);
+        buf_printf(&b, "one cache line in %u was simulated; ", o->options.sample_sets);
     if (o->burst)
         buf_printf(&b, "%llu of every %llu accesses were simulated, after %llu for warming up; ",
                    (unsigned long long)o->burst, (unsigned long long)o->period, (unsigned long long)o->warm_up);
@@ -479,22 +483,20 @@ static void add_notes(struct maker *m, struct warnings *w)
     if (h->lost)
         add_missing(
             m, w,
-            mem_printf(
-                "%llu accesses in signal handlers are not in the result: they came while the simulator was at work",
-                (unsigned long long)h->lost));
+            mem_printf("%llu accesses in signal handlers are not in the result, because they interrupted the simulator",
+                       (unsigned long long)h->lost));
     if (h->unreported)
-        add_missing(m, w,
-                    mem_printf("%llu of %llu instructions that were seen reading or writing memory are of a kind QEMU "
-                               "reports no accesses of",
-                               (unsigned long long)h->unreported, (unsigned long long)h->instructions));
+        add_missing(
+            m, w,
+            mem_printf("QEMU does not report the accesses of %llu of %llu instructions that read or write memory",
+                       (unsigned long long)h->unreported, (unsigned long long)h->instructions));
     if (h->execs[0])
-        add_missing(m, w,
-                    mem_printf("the program became %s by exec: what it did as that is not in the result", h->execs));
+        add_missing(m, w, mem_printf("the program executed %s, whose accesses are not in the result", h->execs));
     if (m->raw->rows[0].levels[0].accesses)
-        add_missing(m, w, mem_printf("more than %d references: the rest is together in [unknown]", 1 << 20));
+        add_missing(m, w, mem_printf("more than %d references: the rest is combined in [unknown]", 1 << 20));
     if (m->raw->count[RAW_PAIRS] && m->raw->pairs[0].count)
         add_missing(m, w,
-                    mem_printf("too many pairs of evictors: %llu evictions are not told apart",
+                    mem_printf("too many pairs of evictors: %llu evictions are not distinguished",
                                (unsigned long long)m->raw->pairs[0].count));
 }
 
@@ -619,7 +621,7 @@ int mhsim_collect(const char *folder, const char *out_dir, uint32_t pid, int wai
                   struct err *err)
 {
     struct text_list list = {0};
-    int status = dir_list(folder, RAW_SUFFIX, "looking for what was counted", &list, err);
+    int status = dir_list(folder, RAW_SUFFIX, "reading the counts", &list, err);
     for (size_t i = 0; i < list.count && status >= 0; i++)
         status = collect_file(list.items[i], out_dir, pid, wait_status, w, err);
     int found = (int)list.count;

@@ -275,20 +275,18 @@ static void test_changes(void)
         {AT(head.pid), 8, "process", "8 of 6, /x/app 5 by simulation (compiled in) on toy, 10 to 20, status 9\n"},
         {AT(head.way), RAW_QEMU, "process", "7 of 6, /x/app 5 by simulation (QEMU) on toy, 10 to 20, status 0\n"},
         {AT(head.lost), 3, "notes",
-         "missing: 3 accesses in signal handlers are not in the result: they came while the simulator was at work\n"},
+         "missing: 3 accesses in signal handlers are not in the result, because they interrupted the simulator\n"},
         {AT(head.unreported), 3, "notes",
-         "missing: 3 of 0 instructions that were seen reading or writing memory are of a kind QEMU reports no accesses "
-         "of\n"},
-        {AT(head.execs[0]), 'x', "notes",
-         "missing: the program became x by exec: what it did as that is not in the result\n"},
+         "missing: 3QEMU does not report the accesses of  of 0 instructions that read or write memory\n"},
+        {AT(head.execs[0]), 'x', "notes", "missing: the program executed x, whose accesses are not in the result\n"},
         {AT(rows[0].levels[0].accesses), 1, "notes",
-         "missing: more than 1048576 references: the rest is together in [unknown]\n"},
+         "missing: more than 1048576 references: the rest is combined in [unknown]\n"},
         {AT(rows[0].levels[0].accesses), 1, "counts",
          "0 app+410 L1 misses 10\n0 app+410 L1 accesses 100\n0 app+410 L2 misses 3\n0 app+410 L2 accesses 10\n"
          "0 app+410 TLB misses 1\n0 app+410 TLB accesses 100\n0 app+410 modelled cycles 730\n"
          "0 [unknown]+0 L1 accesses 1\n0 [unknown]+0 modelled cycles 4\n1 lib.so+810 L1 misses 20\n"
          "1 lib.so+810 L1 accesses 20\n"},
-        {AT(pairs[0].count), 5, "notes", "missing: too many pairs of evictors: 5 evictions are not told apart\n"},
+        {AT(pairs[0].count), 5, "notes", "missing: too many pairs of evictors: 5 evictions are not distinguished\n"},
         {AT(pairs[1].count), 0, "array_evictors", "heap 1 table L2 2 0\n"},
         {AT(pairs[1].level), 3, "array_evictors", "heap 1 table L2 2 0\n"},
         {AT(head.counts[RAW_PAIRS]), 0, "evictors", ""},
@@ -313,11 +311,11 @@ static void test_changes(void)
          "table - TLB 100 1 0 0 . 0 0 0 0 0 0\n"},
         {AT(rows[1].object), 2, "array_evictors", "heap 1 heap 1 L1 4 1\nheap 1 heap 1 L2 2 0\n"},
 #define ESTIMATE "counts are multiplied by 4; misses may be off by, at L1 36.5%, L2 115.5%, TLB 200.0%\n"
-        {AT(head.orders.options.sample_sets), 4, "notes", "estimate: one block in 4 was simulated; " ESTIMATE},
+        {AT(head.orders.options.sample_sets), 4, "notes", "estimate: one cache line in 4 was simulated; " ESTIMATE},
         {AT(head.orders.options.sample_sets), 1, "notes", ""},
         {AT(head.orders.options.sample_sets), 2, "notes",
-         "estimate: one block in 2 was simulated; counts are multiplied by 2; misses may be off by, at L1 36.5%, L2 "
-         "115.5%, TLB 200.0%\n"},
+         "estimate: one cache line in 2 was simulated; counts are multiplied by 2; misses may be off by, at L1 36.5%, "
+         "L2 115.5%, TLB 200.0%\n"},
         {AT(head.orders.options.sample_sets), 4, "evictors",
          "app+410 table lib.so+810 heap 1 L1 16 4\nlib.so+810 heap 1 app+410 table L2 8 0\n"},
         {AT(head.orders.options.sample_sets), 4, "counts",
@@ -467,7 +465,7 @@ static void test_overwritten(void)
     static const uint64_t lengths[] = {0, 100, RAW_HEAD_BYTES - 1, 1ull << 29,
                                        (1ull << 29) + sizeof(struct mhsim_row) - 1};
     static const char words[] =
-        "what process 7.raw counted was overwritten, or its simulator is of another version of hpcview";
+        "the counts of process 7.raw were overwritten, or its simulator is from another version of hpcview";
     size_t n = sizeof cases / sizeof *cases;
     for (size_t i = 0; i < n + sizeof lengths / sizeof *lengths; i++) {
         struct err err = {0};

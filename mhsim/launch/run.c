@@ -32,7 +32,7 @@ static int check_elf(struct launch *l, const struct filemap *file, bool *compile
         return err_set(err, ERR_UNSUPPORTED, "%s is a script: simulate the program that it starts", l->program);
     if (file->len < sizeof *e || memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 || e->e_ident[EI_CLASS] != ELFCLASS64 ||
         e->e_ident[EI_DATA] != ELFDATA2LSB)
-        return err_set(err, ERR_UNSUPPORTED, "%s is no 64-bit ELF program", l->program);
+        return err_set(err, ERR_UNSUPPORTED, "%s is not a 64-bit ELF program", l->program);
     if (e->e_machine != EM_X86_64 && e->e_machine != EM_AARCH64)
         return err_set(err, ERR_UNSUPPORTED,
                        "%s is for another processor (ELF machine %u); x86-64 and AArch64 can be simulated", l->program,
@@ -251,7 +251,7 @@ static int make_folder(struct launch *l, struct err *err)
         return err_set(err, ERR_LIMIT, "%s: the path of the output directory is too long", dir);
     if (mkdtemp(l->folder))
         return 0;
-    int status = err_errno(err, dir, "making a folder in it");
+    int status = err_errno(err, dir, "creating a folder in it");
     mem_free(l->folder);
     l->folder = NULL;
     return status;
@@ -350,16 +350,15 @@ static int explain_nothing(const struct launch *l, int status, struct err *err)
 {
     if (l->qemu)
         return err_set(err, ERR_SYSTEM,
-                       "nothing was simulated: %s took no plugin (its words are above): QEMU's user mode from 6.0 on "
-                       "is wanted, built "
-                       "with plugins as Debian's qemu-user is",
+                       "nothing was simulated: %s did not load the plugin (its messages are above); use QEMU's user "
+                       "mode 6.0 or later, built with plugins, such as Debian's qemu-user",
                        l->qemu);
     if (WIFSIGNALED(status))
-        return err_set(err, ERR_SYSTEM, "nothing was simulated: %s was killed by signal %d before it began", l->program,
-                       WTERMSIG(status));
+        return err_set(err, ERR_SYSTEM, "nothing was simulated: %s was killed by signal %d before it started",
+                       l->program, WTERMSIG(status));
     return err_set(
         err, ERR_SYSTEM,
-        "nothing was simulated: %s did not load the simulator it was compiled with, or no file could be made in %s",
+        "nothing was simulated: %s did not load the simulator it was compiled with, or no file could be created in %s",
         l->program, l->options->out_dir);
 }
 
@@ -375,9 +374,8 @@ int mhsim_run(const struct mhsim_run_options *o, char *const *argv, int *status,
             result = explain_nothing(&l, *status, err);
         if (result > 0 && l.qemu && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGILL)
             warnings_add(w,
-                         "%s ended by an instruction that QEMU does not know (it has no AVX-512): compile it for an "
-                         "older processor "
-                         "(-march=x86-64-v3), or with hpcview-cc",
+                         "%s was ended by an instruction that QEMU does not support (such as AVX-512): compile it for "
+                         "an older processor (-march=x86-64-v3), or with hpcview-cc",
                          l.program);
     }
     if (l.folder)

@@ -176,7 +176,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     (void)argc, (void)argv;
     bool arm = strcmp(info->target_name, "aarch64") == 0;
     if (info->system_emulation || (!arm && strcmp(info->target_name, "x86_64") != 0)) {
-        fprintf(stderr, "hpcview: the plugin is for qemu-x86_64 and qemu-aarch64, not for %s\n", info->target_name);
+        fprintf(stderr, "hpcview: the plugin supports qemu-x86_64 and qemu-aarch64, not %s\n", info->target_name);
         return -1;
     }
     decode = arm ? decode_aarch64 : decode_x86_64;

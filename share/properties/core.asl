@@ -1,6 +1,6 @@
 /*
- * What the counters of processor cores say. Severity is percent of the run's cycles: the part lost here, times the
- * share of the cycles that are spent here.
+ * Counters of processor cores. Severity is percent of the run's cycles: the share lost here, times the share of the
+ * cycles spent here.
  *
  * The formulas of Intel's top-down method and their thresholds are those that Intel publishes (github.com/intel/perfmon,
  * BSD 3-Clause; see NOTICE) for Skylake servers, four slots a cycle; after Yasin, "A Top-Down Method for Performance
@@ -38,15 +38,15 @@ PROPERTY TEMPLATE TopDown<Part, Limit, String title, String how> (LOOP l) {
     CONFIDENCE: 0.8;
     SEVERITY: 100 * Part * share(clk);
     TITLE: title;
-    EVIDENCE: "{Part:%} of the slots there, {share(clk):%} of the cycles";
+    EVIDENCE: "{Part:%} of its pipeline slots; it takes {share(clk):%} of the cycles";
     REMEDY: how;
 }
-PROPERTY FrontEndBound = TopDown<front_end, 0.15, "Instructions do not come fast enough in {place}",
-    "Make hot code smaller (less unrolling and inlining), and lay it out by profile (-fprofile-use).">;
-PROPERTY BadSpeculation = TopDown<bad_speculation, 0.15, "Work is thrown away in {place}",
-    "Replace branches that cannot be foreseen by arithmetic (select, masks), or sort the data by them.">;
-PROPERTY BackEndBound = TopDown<back_end, 0.20, "Instructions wait for data or units in {place}",
-    "See whether it is memory or the core: the finer properties tell.">;
+PROPERTY FrontEndBound = TopDown<front_end, 0.15, "Front-end bound: {place}",
+    "Compile with a profile (-fprofile-use) for a better code layout, and make hot code smaller (less unrolling and inlining).">;
+PROPERTY BadSpeculation = TopDown<bad_speculation, 0.15, "Bad speculation in {place}",
+    "Replace unpredictable branches by arithmetic (select, masks), or sort the data by the condition.">;
+PROPERTY BackEndBound = TopDown<back_end, 0.20, "Back-end bound: {place}",
+    "Measure the refining properties to see whether memory or the core is the limit.">;
 
 PROPERTY TEMPLATE StallCycles<Lost, Limit, Parent, String title, String how> (LOOP l) {
     // The same tree's lower levels: Intel's formulas and thresholds, as above.
@@ -56,25 +56,25 @@ PROPERTY TEMPLATE StallCycles<Lost, Limit, Parent, String title, String how> (LO
     CONFIDENCE: 0.8;
     SEVERITY: 100 * (Lost) / total(clk);
     TITLE: title;
-    EVIDENCE: "{(Lost) / clk:%} of the cycles there, {share(clk):%} of all cycles";
+    EVIDENCE: "{(Lost) / clk:%} of its cycles; it takes {share(clk):%} of all cycles";
     REMEDY: how;
 }
-PROPERTY MemoryStalls = StallCycles<stalls_mem + bound_on_stores, 0.20, BackEndBound, "{place} waits for memory",
-    "Use data while they are in the caches; go along memory; smaller data.">;
-PROPERTY CoreStalls = StallCycles<stalls - stalls_mem, 0.10, BackEndBound, "{place} waits for units of the core",
-    "Fewer divisions and long chains of operations that need each other; vectorize.">;
-PROPERTY FirstLevelStalls = StallCycles<max(stalls_mem - stalls_l1, 0), 0.10, MemoryStalls, "{place} waits although data are in the first cache",
-    "Loads that follow stores to the same place, pages' edges, too many loads: keep values in registers.">;
-PROPERTY SecondLevelStalls = StallCycles<max(stalls_l1 - stalls_l2, 0), 0.05, MemoryStalls, "{place} waits for the second cache",
-    "Block the loops for the first cache.">;
-PROPERTY ThirdLevelStalls = StallCycles<max(stalls_l2 - stalls_l3, 0), 0.05, MemoryStalls, "{place} waits for the third cache",
-    "Block the loops for the second cache; look for sharing between threads.">;
+PROPERTY MemoryStalls = StallCycles<stalls_mem + bound_on_stores, 0.20, BackEndBound, "Memory-bound: {place}",
+    "Access memory contiguously, reuse data while they are cached, and make the data smaller.">;
+PROPERTY CoreStalls = StallCycles<stalls - stalls_mem, 0.10, BackEndBound, "Core-bound: {place}",
+    "Vectorize, use fewer divisions, and shorten chains of dependent operations.">;
+PROPERTY FirstLevelStalls = StallCycles<max(stalls_mem - stalls_l1, 0), 0.10, MemoryStalls, "L1-bound: {place} waits for L1 hits",
+    "Keep values in registers: loads after stores to the same address, loads across page boundaries and too many loads are slow.">;
+PROPERTY SecondLevelStalls = StallCycles<max(stalls_l1 - stalls_l2, 0), 0.05, MemoryStalls, "{place} waits for the L2 cache",
+    "Block the loops for the L1 cache.">;
+PROPERTY ThirdLevelStalls = StallCycles<max(stalls_l2 - stalls_l3, 0), 0.05, MemoryStalls, "{place} waits for the L3 cache",
+    "Block the loops for the L2 cache; look for data shared between threads.">;
 PROPERTY DramStalls = StallCycles<stalls_l3, 0.10, MemoryStalls, "{place} waits for main memory",
-    "Block for the last cache, fuse loops over the same arrays, prefetch; or the bandwidth is at its end: fewer bytes.">;
+    "Block for the last-level cache, fuse loops over the same arrays, or prefetch. If the memory bandwidth is exhausted, move fewer bytes.">;
 PROPERTY StoreStalls = StallCycles<bound_on_stores, 0.20, MemoryStalls, "{place} waits for stores",
-    "Write along memory, whole blocks at a time; streaming stores for what is not read again.">;
-PROPERTY DividerStalls = StallCycles<divider_active, 0.20, CoreStalls, "The divider is busy in {place}",
-    "Multiply by the reciprocal, taken once; -ffast-math where its errors are allowed.">;
+    "Write contiguously, whole cache lines at a time; use streaming stores for data that are not read again.">;
+PROPERTY DividerStalls = StallCycles<divider_active, 0.20, CoreStalls, "The divider limits {place}",
+    "Multiply by a reciprocal computed once, or compile with -ffast-math if its errors are acceptable.">;
 
 PROPERTY BranchMispredictions {
     // A misprediction costs some 15 to 20 cycles: Fog, "The microarchitecture of Intel, AMD and VIA CPUs".
@@ -83,9 +83,9 @@ PROPERTY BranchMispredictions {
     CONDITION: mispredicted * 16 / clk > 0.05;
     CONFIDENCE: 0.7;
     SEVERITY: 100 * mispredicted * 16 / total(clk);
-    TITLE: "Branches of {place} are foreseen wrongly";
-    EVIDENCE: "{mispredicted} mispredictions, about {mispredicted * 16 / clk:%} of the cycles there";
-    REMEDY: "Sort the data, take the branch out of the loop, or compute both sides and select.";
+    TITLE: "Mispredicted branches in {place}";
+    EVIDENCE: "{mispredicted} mispredictions, about {mispredicted * 16 / clk:%} of its cycles";
+    REMEDY: "Move the branch out of the loop, sort the data by the condition, or compute both sides and select.";
 }
 
 PROPERTY MispredictionRate {
@@ -95,9 +95,9 @@ PROPERTY MispredictionRate {
     CONDITION: mispredicted / branches > 0.05 AND mispredicted * 16 / clk > 0.05;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * mispredicted * 16 / total(clk);
-    TITLE: "One branch in {branches / mispredicted:.0} of {place} is foreseen wrongly";
+    TITLE: "One branch in {branches / mispredicted:.0} mispredicted in {place}";
     EVIDENCE: "{mispredicted} of {branches} branches";
-    REMEDY: "Sort the data, take the branch out of the loop, or compute both sides and select.";
+    REMEDY: "Move the branch out of the loop, sort the data by the condition, or compute both sides and select.";
 }
 
 PROPERTY MachineClears {
@@ -107,9 +107,9 @@ PROPERTY MachineClears {
     CONDITION: machine_clears * 30 / clk > 0.05;
     CONFIDENCE: 0.5;
     SEVERITY: 100 * machine_clears * 30 / total(clk);
-    TITLE: "The pipeline is cleared often in {place}";
+    TITLE: "Frequent machine clears in {place}";
     EVIDENCE: "{machine_clears} machine clears";
-    REMEDY: "Threads that write what others read at the same time; denormal numbers; code that changes itself.";
+    REMEDY: "Look for threads that write what others read at the same time, denormal numbers, and self-modifying code.";
 }
 
 PROPERTY HighCPI {
@@ -119,9 +119,9 @@ PROPERTY HighCPI {
     CONDITION: cycles / instructions > 1.5 AND share(cycles) > 0.05;
     CONFIDENCE: 0.5;
     SEVERITY: 100 * share(cycles) * (1 - 1 / (cycles / instructions));
-    TITLE: "{place} takes {cycles / instructions:.1} cycles for an instruction";
+    TITLE: "High CPI ({cycles / instructions:.1}) in {place}";
     EVIDENCE: "{cycles} cycles, {instructions} instructions";
-    REMEDY: "It waits: for memory, for divisions, for what it computed just before. Count stalls to see which.";
+    REMEDY: "Measure stall cycles to see whether it waits for memory, for divisions or for dependent operations.";
 }
 
 PROPERTY TEMPLATE CountedMisses<Count, Cost, Part, String title> (LOOP l) {
@@ -132,13 +132,13 @@ PROPERTY TEMPLATE CountedMisses<Count, Cost, Part, String title> (LOOP l) {
     CONFIDENCE: 0.5;
     SEVERITY: 100 * Count * Cost / total(cycles);
     TITLE: title;
-    EVIDENCE: "{Count} misses, {Cost} cycles each if nothing else goes on: {Count * Cost / cycles:%} of the cycles there";
-    REMEDY: "Use what is in the cache before it goes: go along memory, block the loops, make the data smaller.";
+    EVIDENCE: "{Count} misses of {Cost} cycles each, if they do not overlap: {Count * Cost / cycles:%} of its cycles";
+    REMEDY: "Access memory contiguously. Then block the loops so that data are reused while cached, or make the data smaller.";
 }
-PROPERTY FirstLevelDataMisses = CountedMisses<PAPI_L1_DCM, 10, 0.1, "{place} misses the first cache">;
-PROPERTY SecondLevelDataMisses = CountedMisses<PAPI_L2_DCM, 40, 0.1, "{place} misses the second cache">;
-PROPERTY ThirdLevelMisses = CountedMisses<PAPI_L3_TCM, 150, 0.1, "{place} misses the last cache">;
-PROPERTY DataTranslationMisses = CountedMisses<PAPI_TLB_DM, 30, 0.05, "{place} touches more pages than the TLB holds">;
+PROPERTY FirstLevelDataMisses = CountedMisses<PAPI_L1_DCM, 10, 0.1, "{place} misses the L1 cache">;
+PROPERTY SecondLevelDataMisses = CountedMisses<PAPI_L2_DCM, 40, 0.1, "{place} misses the L2 cache">;
+PROPERTY ThirdLevelMisses = CountedMisses<PAPI_L3_TCM, 150, 0.1, "{place} misses the last-level cache">;
+PROPERTY DataTranslationMisses = CountedMisses<PAPI_TLB_DM, 30, 0.05, "{place} accesses more pages than the TLB holds">;
 
 PROPERTY RemoteMemory {
     // NUMA: Lachaize, Lepers and Quema, "MemProf", USENIX ATC 2012.
@@ -146,9 +146,9 @@ PROPERTY RemoteMemory {
     CONDITION: remote / (remote + local) > 0.2 AND remote * 100 / clk > 0.02;
     CONFIDENCE: 0.7;
     SEVERITY: 100 * remote * 100 / total(clk);
-    TITLE: "{place} uses the memory of another socket";
+    TITLE: "{place} uses memory of another socket";
     EVIDENCE: "{remote} of {remote + local} loads from memory were remote";
-    REMEDY: "Let the thread that will use memory touch it first; bind threads and memory (numactl, OMP_PROC_BIND).";
+    REMEDY: "Initialize memory in the thread that will use it (first touch); bind threads and memory (numactl, OMP_PROC_BIND).";
 }
 
 PROPERTY ArmFrontEnd {
@@ -159,9 +159,9 @@ PROPERTY ArmFrontEnd {
     CONDITION: part > 0.15 AND share(CPU_CYCLES) > 0.05;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * part * share(CPU_CYCLES);
-    TITLE: "Instructions do not come fast enough in {place}";
-    EVIDENCE: "{part:%} of the slots there";
-    REMEDY: "Make hot code smaller, and lay it out by profile (-fprofile-use).";
+    TITLE: "Front-end bound: {place}";
+    EVIDENCE: "{part:%} of its pipeline slots";
+    REMEDY: "Compile with a profile (-fprofile-use) for a better code layout, and make hot code smaller.";
 }
 
 PROPERTY ArmBackEnd {
@@ -172,8 +172,8 @@ PROPERTY ArmBackEnd {
     CONDITION: part > 0.2 AND share(CPU_CYCLES) > 0.05;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * part * share(CPU_CYCLES);
-    TITLE: "Instructions wait for data or units in {place}";
-    EVIDENCE: "{part:%} of the slots there";
+    TITLE: "Back-end bound: {place}";
+    EVIDENCE: "{part:%} of its pipeline slots";
     REMEDY: "Count STALL_BACKEND_MEM to see whether it is memory.";
 }
 
@@ -185,9 +185,9 @@ PROPERTY ArmBadSpeculation {
     CONDITION: part > 0.15 AND share(CPU_CYCLES) > 0.05;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * part * share(CPU_CYCLES);
-    TITLE: "Work is thrown away in {place}";
-    EVIDENCE: "{part:%} of the slots there";
-    REMEDY: "Replace branches that cannot be foreseen by arithmetic (csel), or sort the data by them.";
+    TITLE: "Bad speculation in {place}";
+    EVIDENCE: "{part:%} of its pipeline slots";
+    REMEDY: "Replace unpredictable branches by arithmetic (csel), or sort the data by the condition.";
 }
 
 PROPERTY BackEndStallCycles(Region r) {
@@ -210,6 +210,6 @@ PROPERTY TEMPLATE Bubble<Event, String title> (Region r) {
     TITLE: title;
     EVIDENCE: "{Event} of {CPU_CYCLES} cycles";
 }
-PROPERTY StallsOnL1DTLB = Bubble<BE_L1D_FPU_BUBBLE_L1D, "Stalls of the first data cache and its TLB in {place}">;
+PROPERTY StallsOnL1DTLB = Bubble<BE_L1D_FPU_BUBBLE_L1D, "L1 data cache and TLB stalls in {place}">;
 PROPERTY StallsOnFPU = Bubble<BE_L1D_FPU_BUBBLE_FPU, "Stalls of the floating point unit in {place}">;
-PROPERTY StallsOnRegisters = Bubble<BE_EXE_BUBBLE_GRALL, "Integer loads are waited for in {place}">;
+PROPERTY StallsOnRegisters = Bubble<BE_EXE_BUBBLE_GRALL, "Stalls on integer loads in {place}">;

@@ -1,6 +1,6 @@
 /*
- * What is called what. A METRIC is the first of its names that was measured; so a property says `time` and holds for
- * measurements by cycles, by the task clock and by timers alike.
+ * Names of metrics and tables. A METRIC is the first of its names that was measured, so that a property about `time` applies to
+ * measurements by cycles, by the task clock and by timers.
  */
 METRIC time = "perf::TASK-CLOCK" | PAPI_TOT_CYC | CPUTIME | "perf::CPU-CLOCK" | "perf::CYCLES" | "cycles" | "cpu-cycles"
     | "task-clock" | "cpu-clock" | "samples";

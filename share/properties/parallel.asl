@@ -1,4 +1,4 @@
-/* Threads and ranks: who waits for whom. */
+/* Threads and ranks that wait for each other. */
 
 HYPOTHESIS Parallel {
     // ompP normalizes waiting by duration x threads: Fuerlinger and Gerndt, "ompP: A Profiling Tool for OpenMP", 2005.
@@ -9,8 +9,8 @@ HYPOTHESIS Parallel {
 }
 
 /*
- * Libraries start threads that only wait, launchers are processes of the run, and the first thread of a process often does nothing but hand out
- * work and wait for it: means are over the threads that were ever seen to compute, less one a process where the idlest of several has not a
+ * Libraries start threads that only wait, launchers are processes of the run, and the first thread of a process often only distributes
+ * work and waits for it. So means are over the threads with any samples, minus one for each process if the idlest of several has less than a
  * twentieth of the busiest one's time, and over the ranks.
  */
 LET seen_to_compute = total(count(time over threads));
@@ -27,10 +27,10 @@ PROPERTY LoadImbalance {
     CONDITION: waits > 0.1 * mean_of_threads AND count(time over threads) > 1.5 AND computing > 1.5 * run.processes;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * waits / total(max(time over threads));
-    TITLE: "Threads have unequal shares of {place}";
-    EVIDENCE: "the busiest of {computing} threads has {max(time over threads) / mean_of_threads:.2} times the mean";
-    EXPLANATION: "The others wait for the thread with most to do: at the end of the loop, or at the next barrier.";
-    REMEDY: "Share the iterations out as they are done (schedule(dynamic) or guided), in smaller pieces, or by their cost.";
+    TITLE: "Load imbalance between threads in {place}";
+    EVIDENCE: "the busiest of {computing} threads takes {max(time over threads) / mean_of_threads:.2} times the mean";
+    EXPLANATION: "The other threads wait for the one with the most work, at the end of the loop or at the next barrier.";
+    REMEDY: "Schedule the iterations dynamically (schedule(dynamic) or guided), in smaller pieces, or divide them by cost.";
 }
 
 PROPERTY SerialPart {
@@ -42,10 +42,10 @@ PROPERTY SerialPart {
     CONDITION: count(time over threads) < 1.5 AND threads_in_all > 1.5 * run.processes;
     CONFIDENCE: 0.7;
     SEVERITY: 100 * max(time over threads) / total(max(time over threads)) * (1 - 1 / threads_in_all);
-    TITLE: "Only one thread works in {place}";
-    EVIDENCE: "{max(time over threads) / total(max(time over threads)):%} of the busiest thread's time, and no other of {threads_in_all:.0} threads has anything there";
-    EXPLANATION: "While one thread is in serial code the others wait: with n threads the run cannot be faster than this part.";
-    REMEDY: "Make the part parallel, or do it while the others compute something else.";
+    TITLE: "{place} runs on one thread";
+    EVIDENCE: "{max(time over threads) / total(max(time over threads)):%} of the busiest thread's time, and 0% of the other threads' ({threads_in_all:.0} threads)";
+    EXPLANATION: "While one thread runs serial code the others wait. With any number of threads the run takes at least as long as this part.";
+    REMEDY: "Parallelize this part, or overlap it with other work of the remaining threads.";
 }
 
 PROPERTY FalseParallelism {
@@ -56,10 +56,10 @@ PROPERTY FalseParallelism {
     CONDITION: run.threads > 1.5 AND together < 1.1 AND together > 0.7 AND total(count(cpu_time over threads)) > 1.5 AND total(imbalance(cpu_time over threads)) < 0.5 AND run.seconds > 0.2;
     CONFIDENCE: 0.4;
     SEVERITY: 100 * (1 - together / run.threads);
-    TITLE: "{run.threads} threads do the work of one";
-    EVIDENCE: "{total(cpu_time)} on processors in {run.seconds:.2} s";
-    EXPLANATION: "All threads have work, but no two at the same time: they wait for one lock in turn, share one processor, or other programs kept the processors busy.";
-    REMEDY: "Look for the lock that all take; look at the processors the program may use (taskset, cgroup), and what else ran on them.";
+    TITLE: "{run.threads} threads use only one CPU";
+    EVIDENCE: "{total(cpu_time)} of CPU time in {run.seconds:.2} s";
+    EXPLANATION: "All threads have work, but never two at the same time: they wait for one lock in turn, share one CPU, or other programs keep the CPUs busy.";
+    REMEDY: "Check which CPUs the program may use (taskset, cgroup) and what else ran on them. Then look for a lock that all threads take.";
 }
 
 PROPERTY RuntimeLibrary {
@@ -69,24 +69,24 @@ PROPERTY RuntimeLibrary {
     CONDITION: share(time) > 0.03;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * share(time);
-    TITLE: "{share(time):%} of the time is spent inside {name}";
-    EXPLANATION: "Threads wait there at the ends of parallel loops and at critical sections, spinning; and parallel regions that are too small cost more to start than they do.";
-    REMEDY: "Balance the loops, make parallel regions larger, use reductions in place of critical sections.";
+    TITLE: "{share(time):%} of the time in {name}";
+    EXPLANATION: "Threads spin there at the ends of parallel loops and at critical sections; parallel regions that are too small cost more to start than the work they contain.";
+    REMEDY: "Balance the parallel loops. Then make parallel regions larger, and use reductions instead of critical sections.";
 }
 
 PROPERTY RankImbalance {
     // Load imbalance over processes: DeRose, Homer and Johnson, "Detecting Application Load Imbalance", Euro-Par 2007.
-    // Of ranks: the processes of a compiler's driver or of a shell have no equal shares to have.
+    // Only for ranks: processes of a compiler driver or of a shell are not expected to be balanced.
     FOR PROGRAM, PROCEDURE, LOOP;
     WHERE module IS NOT "libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*"; // where ranks wait for each other
     LET waits = max(time over ranks) - mean_of_ranks;
     CONDITION: run.ranks > 1.5 AND waits > 0.1 * mean_of_ranks AND count(time over ranks) > 1.5;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * waits / total(max(time over ranks));
-    TITLE: "Processes have unequal shares of {place}";
-    EVIDENCE: "the busiest of {run.ranks} ranks has {max(time over ranks) / mean_of_ranks:.2} times the mean";
-    EXPLANATION: "The others wait for the slowest at the next message or collective call.";
-    REMEDY: "Divide the data by cost; look whether one machine is slower than the others.";
+    TITLE: "Load imbalance between ranks in {place}";
+    EVIDENCE: "the busiest of {run.ranks} ranks takes {max(time over ranks) / mean_of_ranks:.2} times the mean";
+    EXPLANATION: "The other ranks wait for the slowest one at the next message or collective call.";
+    REMEDY: "Divide the data by cost; check whether one machine is slower than the others.";
 }
 
 PROPERTY SlowRank {
@@ -102,27 +102,27 @@ PROPERTY SlowRank {
         AND spread < 1.2 * (max(time over ranks) - others) * sqrt(run.ranks - 1) / run.ranks;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * (max(time over ranks) - mean_of_ranks) / total(max(time over ranks));
-    TITLE: "One process is slower than all others in {place}";
-    EVIDENCE: "it takes {max(time over ranks) / others:.2} times what the others take";
-    REMEDY: "Compare the processes (print --per-thread): more work for this one, or the same work on a slower machine?";
+    TITLE: "One rank is slowest in {place}";
+    EVIDENCE: "it takes {max(time over ranks) / others:.2} times as long as the others on average";
+    REMEDY: "Compare the ranks (print --per-thread) to see whether this one has more work or a slower machine.";
 }
 
 PROPERTY GotSlower {
-    // What chance cannot explain: the error of both counts is held against the difference.
+    // Beyond chance: the statistical error of both counts is compared with the difference.
     FOR PROGRAM, PROCEDURE, LOOP;
     LET lost = run(NEW).time - run(BASE).time;
     CONDITION: (both) lost > 0.05 * run(NEW).time AND run(BASE).time > 0 OR (fresh) lost > 0.05 * run(NEW).time AND run(BASE).time <= 0;
     CONFIDENCE: MAX((both) -> 0.9, (fresh) -> 0.4);
     SEVERITY: 100 * lost / total(run(NEW).time);
-    TITLE: "{place} takes longer than before";
+    TITLE: "{place} became slower";
     EVIDENCE: (both) -> "{run(BASE).time} before, {run(NEW).time} now",
-              (fresh) -> "nothing before, {run(NEW).time} now: it is new, or was inlined elsewhere, or called otherwise by another compiler";
-    EXPLANATION: "The second run spends more there than the first, by more than sampling explains.";
-    REMEDY: "Compare the loop in both builds (hpcview structure), and what calls it.";
+              (fresh) -> "0 before, {run(NEW).time} now: it is new, was inlined elsewhere before, or has another name with another compiler";
+    EXPLANATION: "The second run spends more time there than the first, beyond the statistical error.";
+    REMEDY: "Compare the loop and its callers in both builds (hpcview structure).";
 }
 
 PROPERTY ScalingLoss {
-    // Strong scaling of the same work: what more threads cost in all. Coarfa, Mellor-Crummey et al., "Scalability Analysis
+    // Strong scaling of the same work: the total cost of more threads. Coarfa, Mellor-Crummey et al., "Scalability Analysis
     // of SPMD Codes Using Expectations", ICS 2007.
     REFINES GotSlower;
     FOR PROGRAM, PROCEDURE, LOOP;
@@ -131,7 +131,7 @@ PROPERTY ScalingLoss {
     CONFIDENCE: 0.9;
     SEVERITY: 100 * lost / total(run(NEW).time);
     TITLE: "{place} does not scale";
-    EVIDENCE: "{run(BASE).time} with {run(BASE).run.threads} threads, {run(NEW).time} in all with {run(NEW).run.threads}";
-    EXPLANATION: "The same work takes more processor time with more threads: they wait, they do things twice, or they take caches and memory from each other.";
-    REMEDY: "Look at what is shared: locks, barriers, cache lines, memory bandwidth.";
+    EVIDENCE: "{run(BASE).time} in total with {run(BASE).run.threads} threads, {run(NEW).time} with {run(NEW).run.threads}";
+    EXPLANATION: "The same work takes more CPU time with more threads: they wait, repeat work, or compete for caches and memory bandwidth.";
+    REMEDY: "Look for shared resources: locks, barriers, cache lines, memory bandwidth.";
 }

@@ -1,6 +1,6 @@
 /*
- * Where time goes that clocks and the kernel's counters can show on any machine. The severity of everything is percent
- * of the run: of the processors' time, or of the time that passed.
+ * Time that clocks and the kernel's counters can show on any machine. Severities are percent of the run: of CPU time or
+ * of elapsed time.
  */
 
 HYPOTHESIS CPUBound {
@@ -9,7 +9,7 @@ HYPOTHESIS CPUBound {
     FOR PROGRAM, PROCEDURE, LOOP;
     CONDITION: share(time) > 0.2;
     SEVERITY: 100 * share(time);
-    TITLE: "{place} takes {share(time):%} of the processors' time";
+    TITLE: "{place} takes {share(time):%} of the CPU time";
 }
 
 HYPOTHESIS HotLoop {
@@ -18,19 +18,19 @@ HYPOTHESIS HotLoop {
     FOR INNERMOST;
     CONDITION: share(time) > 0.1;
     SEVERITY: 100 * share(time);
-    TITLE: "{place} takes {share(time):%} of the processors' time";
+    TITLE: "{place} takes {share(time):%} of the CPU time";
 }
 
 HYPOTHESIS OffProcessor {
     // Paradyn: what is not CPU bound waits, for input or for others. The threads' lifetimes are not known one by one, so
-    // a thread that lived shortly looks as if it had waited, and so does one whose processor others had: hence the
-    // confidence.
+    // a short-lived thread looks as if it had waited, and so does one whose processor was busy with other programs: hence
+    // the low confidence.
     FOR PROGRAM;
     LET busy = total(cpu_time) / 1s / (run.seconds * run.threads);
     CONDITION: busy < 0.7 AND run.seconds > 0.2;
     CONFIDENCE: 0.1;
     SEVERITY: 100 * (1 - busy);
-    TITLE: "Threads are without a processor {1 - busy:%} of the time";
+    TITLE: "Threads are off-CPU {1 - busy:%} of the time";
 }
 
 PROPERTY WaitingPlace {
@@ -42,10 +42,10 @@ PROPERTY WaitingPlace {
     CONFIDENCE: 0.7;
     SEVERITY: 100 * waits / (total(wall) / 1s);
     NEEDS: wall;
-    TITLE: "{place} waits";
-    EVIDENCE: "{wall / 1s:.2} s passed there, {or(cpu_time, 0) / 1s:.2} s of them on a processor";
-    EXPLANATION: "The threads were there without running: a system call that blocks, a lock, a message, or a processor that other programs had.";
-    REMEDY: "Look at who is waited for; do something else meanwhile, wait for several things at once, or ask for more at a time.";
+    TITLE: "{place} waits off-CPU";
+    EVIDENCE: "{wall / 1s:.2} s of wall-clock time, {or(cpu_time, 0) / 1s:.2} s of it on a CPU";
+    EXPLANATION: "The threads did not run: they blocked in a system call, on a lock or on a message, or other programs used the CPU.";
+    REMEDY: "Find what the thread blocks on. Then overlap the wait with other work, wait on several requests at once, or issue fewer, larger requests.";
 }
 
 PROPERTY MajorFaults {
@@ -55,9 +55,9 @@ PROPERTY MajorFaults {
     CONDITION: major_faults >= 10;
     CONFIDENCE: 0.5;
     SEVERITY: lost;
-    TITLE: "{place} waits for pages from a disk";
-    EXPLANATION: "{major_faults} page faults waited for input: a mapped file that is not in memory yet, or memory that was swapped out.";
-    REMEDY: "Read files with large reads or ahead of time (madvise, posix_fadvise); use less memory than the machine has.";
+    TITLE: "{place} waits for pages from disk";
+    EXPLANATION: "{major_faults} page faults waited for the disk: a mapped file that was not in memory yet, or memory that was swapped out.";
+    REMEDY: "Reduce memory use below the size of the machine's memory. Read files in large pieces or ahead of time (madvise, posix_fadvise).";
 }
 
 PROPERTY PageFaults {
@@ -71,8 +71,8 @@ PROPERTY PageFaults {
     SEVERITY: 100 * lost;
     TITLE: "Page faults in {place}";
     EVIDENCE: "{faults:.0} page faults, about {faults * 0.5us / 1ms:.0} ms in the kernel";
-    EXPLANATION: "Each first touch of a page of new memory goes into the kernel, which clears the page. Memory that is given back and taken again is touched for the first time again.";
-    REMEDY: "Keep large blocks instead of freeing and allocating them in turn (mallopt M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, a pool); use huge pages (madvise MADV_HUGEPAGE); touch memory in parallel.";
+    EXPLANATION: "The first access to each new page enters the kernel, which clears the page. Memory that is freed and allocated again faults again.";
+    REMEDY: "Reuse large blocks instead of freeing and allocating them repeatedly (a pool, or mallopt M_MMAP_THRESHOLD and M_TRIM_THRESHOLD). Then try huge pages (madvise MADV_HUGEPAGE), and initialize memory in parallel.";
 }
 
 PROPERTY ContextSwitches {
@@ -83,10 +83,10 @@ PROPERTY ContextSwitches {
     CONDITION: lost > 1%;
     CONFIDENCE: 0.6;
     SEVERITY: 100 * lost;
-    TITLE: "{place} gives up its processor often";
+    TITLE: "Frequent context switches in {place}";
     EVIDENCE: "{switches:.0} context switches";
-    EXPLANATION: "Threads block again and again for short times: locks that are held shortly, small messages, reads of little at a time.";
-    REMEDY: "Make the pieces of work between the waits larger; let threads own what they share by turns.";
+    EXPLANATION: "Threads block often and briefly: on locks held for a short time, small messages or small reads.";
+    REMEDY: "Do more work between waits, and give each thread its own data instead of sharing it in turns.";
 }
 
 PROPERTY Migrations {
@@ -96,12 +96,12 @@ PROPERTY Migrations {
     CONDITION: lost > 2%;
     CONFIDENCE: 0.4;
     SEVERITY: 100 * lost;
-    TITLE: "Threads move between processors";
+    TITLE: "Threads migrate between CPUs";
     EVIDENCE: "{migrations:.0} migrations";
-    REMEDY: "Bind threads to processors (OMP_PROC_BIND, taskset), and start no more threads than there are.";
+    REMEDY: "Bind threads to CPUs (OMP_PROC_BIND, taskset), and start at most one thread for each.";
 }
 
-// What code without source may gain is not known: it is ranked as 5% of what it takes, as checks of loops are (code.asl).
+// The possible gain in code without source is unknown: assume 5% of its time, as for checks of loops (code.asl).
 LET unknown_as = 5;
 
 PROPERTY TEMPLATE WithoutSource<String modules, String others, String why, String how> (MODULE m) {
@@ -111,18 +111,18 @@ PROPERTY TEMPLATE WithoutSource<String modules, String others, String why, Strin
     CONDITION: share(time) > 0.05 AND place.has_source == 0;
     CONFIDENCE: 0.2;
     SEVERITY: unknown_as * share(time);
-    TITLE: "{name} has {share(time):%} of the time and no source here";
-    EVIDENCE: "{time} of {total(time)} there, in code without lines; what may be gained is not known (it is ranked as {unknown_as}% of that)";
+    TITLE: "{name} takes {share(time):%}, without source lines";
+    EVIDENCE: "{time} of {total(time)} in code without line numbers; the possible gain is unknown ({unknown_as}% of this time assumed)";
     EXPLANATION: why;
     REMEDY: how;
 }
 // Runtime libraries of threads are RuntimeLibrary's, MPI's are MessagePassing's.
 PROPERTY NoSource = WithoutSource<"*.so|*.so.*", "libgomp.so*|libomp.so*|libomp5*|libiomp5*|libtbb.so*|libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*",
-    "Code of a library without debug information is shown by function at best; why it is called is what can be changed.",
-    "Look at its call paths to see who calls it; install its debug information to see its lines.">;
+    "Without debug information, code of a library is shown by function at best. You can change how often and why it is called.",
+    "Find its callers in the call paths. Install its debug information to see lines.">;
 PROPERTY NoLines = WithoutSource<"*", "*.so|*.so.*|*vdso*|[[]*",
-    "Without line numbers the program is shown by function at best, and what can be said of its loops cannot be said where they stand.",
-    "Compile it with -g, which changes nothing in its speed, or install its debug information.">;
+    "Without line numbers the program is shown by function at best, and findings about its loops have no place in the source.",
+    "Compile it with -g, which does not change its speed, or install its debug information.">;
 
 PROPERTY StartUp {
     // The dynamic linker before main: Drepper, "How To Write Shared Libraries", 2011.
@@ -131,8 +131,8 @@ PROPERTY StartUp {
     WHERE name IS "ld-linux*|ld-*.so*|ld.so*|ld64*";
     CONDITION: share(time) > 0.01;
     SEVERITY: 100 * share(time);
-    TITLE: "Start-up: {share(time):%} of the time is in the dynamic linker";
-    REMEDY: "Link fewer and smaller libraries, prelink, or do more in one run.";
+    TITLE: "Start-up: {share(time):%} in the dynamic linker";
+    REMEDY: "Do more work in one run. Otherwise link fewer and smaller libraries, or prelink.";
 }
 
 PROPERTY Recursion {
@@ -143,10 +143,10 @@ PROPERTY Recursion {
     CONDITION: path.repeats == 1 AND share(time) > 0.1;
     CONFIDENCE: 0.4;
     SEVERITY: unknown_as * share(time);
-    TITLE: "{name} calls itself: {share(time):%} of the time is below such calls";
-    EVIDENCE: "{time} of {total(time)}; what may be gained is not known (it is ranked as {unknown_as}% of that)";
-    EXPLANATION: "Each call saves and restores registers and cannot be vectorized; where calls do little, small cases are most of them.";
-    REMEDY: "Where a call does little: stop the recursion at larger pieces and work on these in loops; turn the last call into a loop.";
+    TITLE: "{name} is recursive: {share(time):%} below recursive calls";
+    EVIDENCE: "{time} of {total(time)}; the possible gain is unknown ({unknown_as}% of this time assumed)";
+    EXPLANATION: "Each call saves and restores registers and cannot be vectorized. If calls do little work, most of them are small cases.";
+    REMEDY: "Stop the recursion at larger pieces and process these in loops; turn a tail call into a loop.";
 }
 
 /* ---- time in functions of known purpose ---------------------------------------------------- */
@@ -166,89 +166,89 @@ PROPERTY TEMPLATE TimeIn<String names, String what, String why, String how> (PRO
 
 // The cost of general allocators: Berger, Zorn and McKinley, "Reconsidering Custom Memory Allocation", OOPSLA 2002.
 PROPERTY Allocation = TimeIn<"malloc|__libc_malloc*|_int_malloc|malloc_consolidate|free|__libc_free|_int_free*|cfree|calloc|__libc_calloc|realloc|__libc_realloc|_int_realloc|unlink_chunk*|sysmalloc|systrim*|__libc_memalign|posix_memalign|aligned_alloc|operator new*|operator delete*|_Znwm|_Znam|_ZdlPv*|_ZdaPv*|tcache_*|mi_malloc*|je_malloc*|ptmalloc*",
-    "Time goes into allocating and freeing memory",
-    "The allocator takes locks and searches lists for each block; in a loop this may cost more than what the block is for.",
-    "Allocate once outside of the loop and use the block again; reserve what a container will need; use a pool or an arena.">;
+    "Memory allocation and deallocation",
+    "The allocator takes locks and searches lists for each block. In a loop this can cost more than the work on the block.",
+    "Allocate once outside the loop and reuse the block. Reserve the size of containers in advance, or use a pool or an arena.">;
 
 // Copying: the traffic is twice the bytes and the store's line is read first. Drepper, "What Every Programmer Should Know
 // About Memory", 2007, 6.1.
 PROPERTY Copying = TimeIn<"memcpy*|__memcpy*|memmove*|__memmove*|__mempcpy*|memset*|__memset*|bcopy|bzero|_int_memcpy",
-    "Time goes into copying and clearing memory",
-    "memcpy, memmove and memset move data without computing; page faults of new memory fall there too.",
-    "Pass pointers, write results where they belong, and clear only what is not written anyway.">;
+    "Copying and clearing memory",
+    "memcpy, memmove and memset move data without computing; page faults of new memory also occur in them.",
+    "Pass pointers instead of copies, write results directly to their destination, and clear only memory that is not overwritten.">;
 
 // Critical sections and locks: ompP and Periscope's CriticalSectionOverhead; Tallent, Mellor-Crummey and Porterfield,
 // "Analyzing Lock Contention in Multithreaded Applications", PPoPP 2010.
 PROPERTY Locks = TimeIn<"pthread_mutex_*|__pthread_mutex_*|___pthread_mutex_*|__GI___pthread_mutex_*|lll_lock*|__lll_*|__lock_wait*|pthread_spin_*|pthread_rwlock_*|__pthread_rwlock_*|___pthread_rwlock_*|GOMP_critical_*|GOMP_atomic_*|gomp_mutex_lock*|__kmpc_critical*|__kmpc_end_critical*|__kmp_acquire_*|omp_set_lock*|omp_unset_lock*|std::mutex::*",
-    "Time goes into locks",
-    "Threads take a lock that others hold, or take one so often that taking it costs more than what it guards.",
-    "Guard less, or less often: a lock for each part of the data, sums by thread that are added up at the end (reduction), atomic operations.">;
+    "Lock operations",
+    "Threads wait for a lock that others hold, or take a lock so often that it costs more than the protected work.",
+    "Replace a shared sum by sums for each thread (reduction). Otherwise use a lock for each part of the data, hold locks for less time, or use atomic operations.">;
 
 // Barriers: Periscope's imbalance properties; ompP (Fuerlinger and Gerndt, 2005).
 PROPERTY Barriers = TimeIn<"GOMP_barrier*|gomp_barrier_*|gomp_team_barrier*|gomp_team_end|pthread_barrier_wait|__pthread_barrier_wait|___pthread_barrier_wait|__kmp_*barrier*|__kmpc_barrier*|__kmp_wait_*|__kmp_join_*|do_wait|do_spin|kmp_flag_*",
-    "Time goes into waiting at barriers",
-    "Who comes first to a barrier waits for the last; runtime libraries spin there, which looks like work to the processor.",
-    "Give all threads as much to do (schedule(dynamic), smaller pieces), and have fewer barriers (nowait, larger parallel regions).">;
+    "Waiting at barriers",
+    "The first thread at a barrier waits for the last. Runtime libraries spin while they wait, which counts as CPU time.",
+    "Balance the work of the threads (schedule(dynamic), smaller pieces). Then remove barriers (nowait, larger parallel regions).">;
 
 // Small operations: Paradyn's TooManySmallIOOps (below 4096 bytes each).
 PROPERTY InputOutput = TimeIn<"read|__read*|__libc_read|__GI___libc_read|__GI___read*|write|__write*|__libc_write|__GI___libc_write|__GI___write*|pread*|pwrite*|__libc_pread*|__libc_pwrite*|readv|writev|lseek*|__lseek*|fsync|__open*|open|open64|__libc_open*|close|__close*|sendto|__libc_send*|recvfrom|__libc_recv*|recvmsg|sendmsg|poll|__poll|epoll_wait|select|__select",
-    "Time goes into system calls for input and output",
-    "Each call goes into the kernel and costs about a microsecond before it moves a byte; small pieces multiply that.",
-    "Read and write pieces of 64 KiB and more, through a buffer (setvbuf, fread); map files that are read in many places.">;
+    "System calls for input and output",
+    "Each call enters the kernel and costs about a microsecond before it moves a byte; many small pieces multiply this cost.",
+    "Read and write at least 64 KiB at a time through a buffer (setvbuf, fread). Map files that are accessed at many positions.">;
 
 // Memory that goes back to the kernel and comes again.
 PROPERTY MappingMemory = TimeIn<"mmap|mmap64|__mmap*|__GI___mmap*|munmap|__munmap*|__GI___munmap*|brk|__brk|sbrk|__sbrk|mremap|__mremap|madvise|__madvise|mprotect|__mprotect",
-    "Time goes into getting memory from the kernel and giving it back",
-    "Large blocks are mapped and unmapped each time; the pages have to be cleared and entered anew.",
-    "Keep the blocks; raise the allocator's thresholds (MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_, or mallopt).">;
+    "Mapping and unmapping memory",
+    "Large blocks are mapped and unmapped repeatedly; each time the kernel clears and maps their pages again.",
+    "Reuse the blocks, or raise the allocator's thresholds (MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_, or mallopt).">;
 
 // Text: formatted input and output cost hundreds of cycles a number.
 PROPERTY Formatting = TimeIn<"printf|__printf*|fprintf|vfprintf|__vfprintf*|snprintf|__snprintf*|vsnprintf|__vsnprintf*|sprintf|__printf_fp*|__vfscanf*|vfscanf|__isoc99_*scanf*|__isoc23_*scanf*|strtod*|__strtod*|____strtod*|strtol*|__strtol*|____strtol*|_IO_vf*|hack_digit|__mpn_*|std::num_put*|std::num_get*|std::ostream::*|_gfortrani_*|_gfortran_transfer*",
-    "Time goes into turning numbers into text and back",
-    "Each number is taken apart digit by digit; for arrays this is far slower than their bytes.",
-    "Write binary data, or fewer digits; write less often.">;
+    "Converting numbers to text and back",
+    "Each number is converted digit by digit, which is far slower than writing its bytes.",
+    "Write binary data. Otherwise write less often, or fewer digits.">;
 
 // Elementary functions one at a time: vector libraries (libmvec, SVML) compute four to eight at once.
 PROPERTY ElementaryFunctions = TimeIn<"exp|__exp*|__ieee754_*|log|__log*|pow|__pow*|sin|__sin*|cos|__cos*|sincos*|__sincos*|tan|__tan*|atan*|__atan*|exp2*|log2*|log10*|expf|logf|powf|sinf|cosf|cbrt|__cbrt|hypot*|__hypot*|erf*|__erf*|tgamma*|lgamma*|fmod|__fmod*|cexp*|csin*",
-    "Time goes into elementary functions, one value at a time",
-    "exp, log, pow and their like take 20 to 100 cycles a call, and calls keep the loop from being vectorized.",
-    "Compile with -ffast-math and a vector library (-mveclibabi, libmvec); tabulate; take common factors out of loops; x*x in place of pow(x, 2).">;
+    "Elementary functions, one value at a time",
+    "exp, log, pow and similar functions take 20 to 100 cycles a call, and the calls prevent vectorization of the loop.",
+    "Move common factors out of the loop and write x*x instead of pow(x, 2). Then compile with -ffast-math and a vector library (-mveclibabi, libmvec), or use a table.">;
 
 // Sorting through a function pointer: Bentley and McIlroy, "Engineering a Sort Function", 1993.
 PROPERTY Sorting = TimeIn<"qsort|__qsort*|msort_with_tmp*|qsort_r|bsearch",
-    "Time goes into sorting and searching",
-    "A comparison through a pointer is a call for each pair.",
-    "Sort once, sort keys in place of records, or use a sort with the comparison inlined (std::sort) or by digits.">;
+    "Sorting and searching through a comparison function",
+    "Each comparison is a call through a pointer.",
+    "Sort once and keep the order. Otherwise sort keys instead of records, or use a sort with an inlined comparison (std::sort) or a radix sort.">;
 
-// Half of a sort's comparisons are foreseen wrongly: Sanders and Winkel, "Super Scalar Sample Sort", ESA 2004.
+// Half of a sort's comparisons are mispredicted: Sanders and Winkel, "Super Scalar Sample Sort", ESA 2004.
 PROPERTY LibrarySorting = TimeIn<"std::__introsort*|std::__insertion_sort*|std::__adjust_heap*|std::__unguarded_linear_insert*|std::__unguarded_partition*|std::__merge_*|std::__final_insertion_sort*",
-    "Time goes into sorting",
-    "Each comparison is a branch that goes either way, and large elements are moved each time.",
-    "Sort once and keep the order; sort numbers or pointers in place of what they stand for; numbers by digits (radix sort); a part only where that is enough (std::nth_element).">;
+    "Sorting",
+    "Each comparison is an unpredictable branch, and large elements are moved each time.",
+    "Sort once and keep the order. Otherwise sort numbers or pointers instead of large elements, use a radix sort for numbers, or sort only the part that is needed (std::nth_element).">;
 
 // Strings: scans from the begin.
 PROPERTY Strings = TimeIn<"strlen*|__strlen*|strcmp*|__strcmp*|strncmp*|__strncmp*|strcpy*|__strcpy*|strcat*|__strcat*|strchr*|__strchr*|strstr*|__strstr*|memcmp*|__memcmp*|memchr*|__memchr*|strdup|__strdup",
-    "Time goes into comparing and scanning strings",
-    "Strings are scanned to their ends each time; strlen in a loop's condition makes a loop quadratic.",
-    "Keep lengths, and compare numbers (interned strings, hashes) in place of texts.">;
+    "Comparing and scanning strings",
+    "Strings are scanned to their end each time; strlen in a loop condition makes the loop quadratic.",
+    "Store the lengths, and compare numbers (interned strings, hashes) instead of texts.">;
 
 // Random numbers with a lock: POSIX rand() and random() share a state.
 PROPERTY RandomNumbers = TimeIn<"rand|random|__random*|random_r|drand48|__drand48*|lrand48|erand48",
-    "Time goes into random numbers",
-    "rand() and random() take a lock for each number, which all threads share.",
-    "Give each thread a generator of its own, and draw many numbers at once.">;
+    "Random numbers from the C library",
+    "rand() and random() take a lock shared by all threads for each number.",
+    "Give each thread its own generator, and generate many numbers at once.">;
 
 // Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS 2021, compare speeds.
 PROPERTY RandomEngines = TimeIn<"std::mersenne_twister*|std::linear_congruential*|std::subtract_with_carry*|std::uniform_*_distribution*|std::normal_distribution*|std::generate_canonical*|__gnu_cxx::simd_fast_mersenne*",
-    "Time goes into random numbers",
-    "A Mersenne twister keeps 2.5 KB of state and makes it anew every 624 numbers; distributions may draw and divide several times for each value.",
-    "Draw fewer; a generator with little state (xoshiro, PCG) where its quality is enough; make distributions once; where only input is made so, make it once and keep it.">;
+    "Random number generation",
+    "A Mersenne twister recomputes 2.5 KB of state every 624 numbers; distributions can draw and divide several times for each value.",
+    "Use a generator with little state (xoshiro, PCG) if its quality suffices, and construct distributions once. If only input is generated, generate it once and store it.">;
 
 // Exceptions: unwinding costs microseconds each.
 PROPERTY Exceptions = TimeIn<"_Unwind_*|__gxx_personality*|__cxa_throw|__cxa_allocate_exception|uw_*|_dl_iterate_phdr|dl_iterate_phdr|_Unwind_Find_FDE|search_object|linear_search_fdes|__cxa_begin_catch",
-    "Time goes into throwing exceptions",
-    "Each throw walks the stack by tables, and takes a lock of the dynamic linker.",
-    "Return errors that are usual as values; throw for what is not.">;
+    "Throwing exceptions",
+    "Each throw unwinds the stack with tables and takes a lock of the dynamic linker.",
+    "Return expected errors as values; throw only in exceptional cases.">;
 
 PROPERTY Unwinding {
     // The library's functions have no names where distributions strip it, and it does little else: the Itanium C++ ABI's
@@ -259,16 +259,16 @@ PROPERTY Unwinding {
     CONDITION: share(time) > 0.02;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * share(time);
-    TITLE: "{share(time):%} of the time goes into unwinding the stack, in {name}";
-    EXPLANATION: "Each throw walks the stack by tables, frame by frame, twice.";
-    REMEDY: "Return errors that are usual as values; throw for what is not.";
+    TITLE: "{share(time):%} in {name}, unwinding the stack";
+    EXPLANATION: "Each throw unwinds the stack frame by frame, twice.";
+    REMEDY: "Return expected errors as values; throw only in exceptional cases.";
 }
 
 // Time stamps: a call for each, and a system call where the clock is not in the vdso.
 PROPERTY Clocks = TimeIn<"clock_gettime|__clock_gettime*|gettimeofday|__gettimeofday|time|__vdso_*|std::chrono::*now*|omp_get_wtime*|MPI_Wtime",
-    "Time goes into asking for the time",
-    "The program looks at the clock so often that this itself takes time.",
-    "Look at the clock once per many iterations.">;
+    "Reading the clock",
+    "The program reads the clock so often that the calls themselves take time.",
+    "Read the clock once in many iterations.">;
 
 /* ---- MPI ---------------------------------------------------------------------------------------- */
 
@@ -280,19 +280,19 @@ PROPERTY MessagePassing {
     CONDITION: share(time) > 0;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * share(time);
-    TITLE: "Time goes into MPI";
+    TITLE: "Time inside MPI";
     EVIDENCE: "{share(time):%} of the time is in {name}";
-    EXPLANATION: "Ranks spin there until messages come and until all others are there; the rest is packing and copying.";
-    REMEDY: "See which calls wait (record --phases), balance what is before them, send less often and larger, compute between sending and waiting.";
+    EXPLANATION: "Ranks spin in MPI until messages arrive or all other ranks enter a collective; the rest is packing and copying.";
+    REMEDY: "Find the calls that wait (record --phases). Then balance the work before them, send fewer and larger messages, or compute between sending and waiting.";
 }
 
-// Periscope's MPI properties have a threshold of 5% of the phase; here any that is above the usual one is said.
+// Periscope's MPI properties have a threshold of 5% of the phase; here the usual threshold applies.
 PROPERTY CollectiveWaiting = TimeIn<"MPI_All*|PMPI_All*|MPI_Barrier|PMPI_Barrier|MPI_Reduce*|PMPI_Reduce*|MPI_Bcast|PMPI_Bcast|MPI_Gather*|MPI_Scatter*|mca_coll_*|ompi_coll_*|MPIR_*all*|MPIR_*arrier*",
-    "Time goes into collective communication",
-    "Ranks that come early wait in the collective call, spinning.",
-    "Balance what is before it; use fewer, larger or nonblocking collectives.">;
+    "Collective communication",
+    "Ranks that enter early wait in the collective call, spinning.",
+    "Balance the work before it. Then use fewer, larger or nonblocking collectives.">;
 // Late senders and receivers: Wolf and Mohr, "Automatic Performance Analysis of Hybrid MPI/OpenMP Applications", 2003.
 PROPERTY PointToPoint = TimeIn<"MPI_Send*|MPI_Recv*|MPI_Wait*|MPI_Isend|MPI_Irecv|PMPI_Send*|PMPI_Recv*|PMPI_Wait*|mca_pml_*|mca_btl_*|MPIDI_*|ompi_request_*|opal_progress*",
-    "Time goes into messages",
-    "Waiting for messages that come late, or sending many small ones.",
-    "Post receives early, put small messages together, compute between sending and waiting.">;
+    "Point-to-point messages",
+    "Ranks wait for late messages, or send many small ones.",
+    "Post receives early, combine small messages, and compute between sending and waiting.">;

@@ -1,30 +1,31 @@
 // Who called whom: a tree of calls as a model of its own, whose places are the tree's nodes, so that tables, columns and
 // pictures work on it as on the scopes. Its views: recursion folded, the callers of a place, the calls of a procedure.
 
-import { Kind, type Metric, type Model, NONE, type Numbers, type PlaceIx, type TreeNodes, type Values } from '../model/data';
+import { firstMetric, Kind, type Metric, type Model, NONE, type Numbers, type PlaceIx, type TreeNodes, type Values } from '../model/data';
 import { type Groups, makeGroups, sumOver } from './cells';
 import { Columns } from './columns';
+import { selfOfCalls, SelfValues } from './self';
 
 export const CALLS = 'calls'; // the tree's name in the database
 
 /** Longer lists of callers are cut: nobody reads them, and recursion makes them without end. */
 const MOST_CALLERS = 300_000;
 
-export function treeModel(model: Model, nodes: TreeNodes, values: Values): Model {
+/** `isStored`: its values are those of the database; others have been added up here already. */
+export function treeModel(model: Model, nodes: TreeNodes, values: Values, isStored = true): Model {
   const { places } = model;
   const { count, place } = nodes;
   const bytes = (of: Uint8Array): Uint8Array => Uint8Array.from(place, (p) => of[p]);
   const numbers = (of: Numbers): Uint32Array => Uint32Array.from(place, (p) => of[p]);
   const signed = (of: Int32Array): Int32Array => Int32Array.from(place, (p) => of[p]);
+  const tree = { count, kind: bytes(places.kind), parent: nodes.parent };
   return {
     ...model,
     places: {
-      count,
-      kind: bytes(places.kind),
+      ...tree,
       role: bytes(places.role),
       irreducible: bytes(places.irreducible),
       onLine: bytes(places.onLine),
-      parent: nodes.parent,
       name: numbers(places.name),
       fullName: numbers(places.fullName),
       file: signed(places.file),
@@ -39,7 +40,8 @@ export function treeModel(model: Model, nodes: TreeNodes, values: Values): Model
       same: Uint32Array.from(place, (_, i) => i),
       strings: places.strings,
     },
-    values,
+    values: isStored ? new SelfValues(values, model.metrics, tree, true) : values,
+    scopes: { places, of: place },
     trees: [],
     treeValues: [],
     tables: [],
@@ -78,7 +80,7 @@ export interface MadeTree {
 }
 
 function madeTree(model: Model, nodes: TreeNodes, values: MadeValues): MadeTree {
-  const made: Model = { ...treeModel(model, nodes, values), isMade: true };
+  const made: Model = { ...treeModel(model, nodes, values, false), isMade: true };
   values.columns = new Columns(made);
   return { nodes, model: made };
 }
@@ -109,6 +111,85 @@ class NodeList {
 const add = (sum: number, value: number): number =>
   Number.isNaN(value) ? sum : Number.isNaN(sum) ? value : sum + value;
 
+// ---- one row a call ----
+
+/** Frames below which a program begins: nobody looks for time there. */
+const START_UP = /^(_start|__libc_start_(main|call_main).*|(__)?clone3?|start_thread|_dl_start.*)$/;
+
+export interface CallRowsTree extends MadeTree {
+  readonly origin: Uint32Array; // the node of the tree it was made of
+  readonly site: Int32Array; // of a call: the line it is on, a place; NONE
+}
+
+/** The tree without lines that only call: a call is one row, which has the line it is on. What a line costs itself stays a
+ *  row of its own. Without the frames of the start-up, whose callees are at the top. */
+export function callRows(model: Model, { nodes, model: calls }: MadeTree): CallRowsTree {
+  const { places } = model;
+  const { kind } = places;
+  const hasOwn = ownNodes(nodes, calls);
+  const became = new Int32Array(nodes.count); // the row that what is below a node hangs on
+  const site = new Int32Array(nodes.count).fill(NONE); // of a line: itself
+  const parent: number[] = [];
+  const origin: number[] = [];
+  const sites: number[] = [];
+  for (let i = 0; i < nodes.count; i++) {
+    const place = nodes.place[i];
+    const up = i === 0 ? NONE : became[nodes.parent[i]];
+    const isLine = kind[place] === Kind.Line;
+    const isStart = kind[place] === Kind.Procedure && up === 0 && START_UP.test(places.strings[places.name[place]]);
+    const isRow = isLine ? hasOwn[i] === 1 : !isStart;
+    if (isLine) site[i] = place;
+    became[i] = isRow && !isLine ? parent.length : up;
+    if (!isRow) continue;
+    parent.push(up);
+    origin.push(i);
+    sites.push(i > 0 && kind[place] === Kind.Procedure ? site[nodes.parent[i]] : NONE);
+  }
+  const rows = { count: parent.length, parent: Int32Array.from(parent), place: Uint32Array.from(origin, (i) => nodes.place[i]) };
+  const tree = treeModel(model, rows, new RowValues(calls, origin), false);
+  sites.forEach((line, row) => {
+    if (line === NONE || places.file[line] === NONE) return;
+    (tree.places.callFile as Int32Array)[row] = places.file[line];
+    (tree.places.callLine as Uint32Array)[row] = places.lineFirst[line];
+  });
+  return { nodes: rows, model: tree, origin: Uint32Array.from(origin), site: Int32Array.from(sites) };
+}
+
+/** By node: nothing hangs below it, or it has a cost of its own in the metric that one looks at first. */
+function ownNodes(nodes: TreeNodes, model: Model): Uint8Array {
+  const has = new Uint8Array(nodes.count).fill(1);
+  for (let i = 1; i < nodes.count; i++) has[nodes.parent[i]] = 0;
+  const metric = firstMetric(model.metrics);
+  const own = metric < 0 ? null : model.values.of(metric, true);
+  if (own) for (let i = 0; i < nodes.count; i++) if (own[i] > 0) has[i] = 1;
+  return has;
+}
+
+/** Values of the tree that the rows are of; of a line, which has no calls below it any more, its own. */
+class RowValues implements Values {
+  readonly #known = new WeakMap<Float64Array, Float64Array>();
+
+  constructor(
+    private readonly tree: Model,
+    private readonly origin: readonly number[],
+  ) {}
+
+  #isLine = (node: number): boolean => this.tree.places.kind[node] === Kind.Line;
+
+  of(metric: number, exclusive: boolean): Float64Array | null {
+    const all = this.tree.values.of(metric, exclusive);
+    const own = this.tree.values.of(metric, true);
+    if (!all || !own) return null;
+    let rows = this.#known.get(all);
+    if (!rows) this.#known.set(all, (rows = Float64Array.from(this.origin, (i) => (this.#isLine(i) ? own : all)[i])));
+    return rows;
+  }
+
+  at = (metric: number, exclusive: boolean, row: number): number | null =>
+    this.tree.values.at!(metric, exclusive || this.#isLine(this.origin[row]), this.origin[row]);
+  failure = (metric: number): string | undefined => this.tree.values.failure(metric);
+}
+
 // ---- recursion ----
 
 /** No path has a procedure twice: what it called through itself becomes what it called. */
@@ -129,7 +210,9 @@ export function foldRecursion(model: Model, nodes: TreeNodes, values: Values): M
   const folded = list.nodes();
   const sum = (metric: number, exclusive: boolean): Float64Array | null => {
     const own = ownValues(model, nodes, values, metric);
-    return own && sumUp(model, folded, own, became, exclusive);
+    const sums = own && sumUp(model, folded, own, became, exclusive);
+    const tree = { ...folded, kind: Uint8Array.from(folded.place, (p) => kind[p]) };
+    return sums && exclusive ? selfOfCalls(tree, sums) : sums;
   };
   return madeTree(model, folded, new MadeValues(model.metrics, values, sum));
 }
@@ -207,7 +290,7 @@ export function callersOf(model: Model, nodes: TreeNodes, values: Values, place:
   }
   if (leaves.length === 0) return null;
   const made = list.nodes();
-  const groups = groupsOfNodes(treeModel(model, nodes, values), members, false);
+  const groups = groupsOfNodes(treeModel(model, nodes, values, false), members, false);
   const sum = (metric: number, exclusive: boolean): Float64Array | null => {
     const stored = values.of(metric, exclusive);
     return stored && sumOver(groups, stored, exclusive);

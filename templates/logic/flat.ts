@@ -3,6 +3,7 @@
 import { Kind, type Model, NONE, type PlaceIx, type Places } from '../model/data';
 import { type Groups, makeGroups } from './cells';
 import { type Label, labelOf, loopKinds } from './labels';
+import { isFrame } from './self';
 import { countUp, sortedByValue } from './sort';
 
 export type Level = 'line' | 'loop' | 'procedure' | 'inline' | 'file' | 'module';
@@ -36,7 +37,8 @@ export function groupsOf(model: Model, level: Level, fuse: boolean): Groups {
   const next = start.slice();
   const members = new Uint32Array(items.length);
   for (let k = 0; k < items.length; k++) members[next[groupOf[items[k]]]++] = items[k];
-  return makeGroups(model, start, members, kind !== Kind.Line && fuse, null, groupOf);
+  const groups = makeGroups(model, start, members, kind !== Kind.Line && fuse, null, groupOf);
+  return isFrame(kind) ? { ...groups, own: groups.outermost } : groups; // what is inside another is its own as well
 }
 
 const knownKinds = new WeakMap<Places, readonly Uint32Array[]>();

@@ -72,15 +72,17 @@ function loopLabel(model: Model, place: PlaceIx): Label {
   return { text: `loop at ${offset(model, place)}`, detail: `address ${address(model, place)}`, badges };
 }
 
-/** How far into its procedure a loop begins: "+0xda"; where that is not known, its address. */
-function offset(model: Model, place: PlaceIx): string {
-  const { places } = model;
+/** How far into its procedure a loop begins: "+0xda"; where that is not known, its address. In other trees a node's parent
+ *  need not be the procedure around it. */
+function offset(model: Model, node: PlaceIx): string {
+  const places = model.scopes?.places ?? model.places;
+  const place = model.scopes?.of[node] ?? node;
   for (let up = places.parent[place]; up !== NONE; up = places.parent[up]) {
     if (places.kind[up] !== Kind.Procedure || places.addressHigh[up] !== places.addressHigh[place]) continue;
     const far = places.addressLow[place] - places.addressLow[up];
     if (places.addressLow[up] !== 0 && far >= 0) return `+0x${far.toString(16)}`;
   }
-  return address(model, place);
+  return address(model, node);
 }
 
 function inlineLabel(model: Model, place: PlaceIx): Label {
@@ -116,8 +118,12 @@ export function labelOf(model: Model, place: PlaceIx): Label {
       return places.lineFirst[place] === 0
         ? { text: 'no line known', detail: '', badges: [] }
         : { text: lineRange(model, place), detail: '', badges: [] };
-    default:
-      return { text: places.strings[places.name[place]] || NAMELESS[places.kind[place]] || '', detail: '', badges: [] };
+    default: {
+      // of a row of the tree of calls, the line of the call
+      const isCall = model.scopes && places.kind[place] === Kind.Procedure && places.callFile[place] !== NONE;
+      const detail = isCall ? `called at ${baseName(fileName(model, places.callFile[place]))}:${places.callLine[place]}` : '';
+      return { text: places.strings[places.name[place]] || NAMELESS[places.kind[place]] || '', detail, badges: [] };
+    }
   }
 }
 

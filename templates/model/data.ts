@@ -181,6 +181,7 @@ export interface Model {
   readonly files: readonly SourceFile[];
   readonly processes: readonly Process[];
   readonly warnings: readonly string[];
+  readonly scopes?: { readonly places: Places; readonly of: ArrayLike<PlaceIx> }; // of a tree's nodes: what they are
   readonly isMade?: boolean; // by the page, out of another: its values are sums, and formulas over sums
 }
 

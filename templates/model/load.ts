@@ -2,6 +2,7 @@
 // elements of the page itself where the database is a single file.
 
 import { firstMetric, type Lazy, type Metric, type Model, type Present, type SourceFile, type Values } from './data';
+import { SelfValues } from '../logic/self';
 import { DatabaseError, decodeTable, decodeTree, placesOf, StoredMetric } from './decode';
 import { type MetricBlock, placesInfo, readHead, rowsOf } from './head';
 import { type FoundAhead, type MetricPart, type Metrics, sentence, unpack } from './jobs';
@@ -247,14 +248,15 @@ export async function loadModel(changed: () => void): Promise<{ model: Model; ah
     scriptUrl,
   );
   if (metricText) values.put(name, start.metrics, wanted, start.ahead?.values ?? null);
+  const places = placesOf(start.places, info);
   const model: Model = {
     title: head.title,
     generator: head.generator,
     version: head.version,
-    places: placesOf(start.places, info),
+    places,
     runs: head.runs,
     metrics: head.metrics,
-    values,
+    values: new SelfValues(values, head.metrics, places, false),
     trees: head.trees,
     treeNodes: new LazyBlocks(
       blocks,

@@ -27,6 +27,7 @@ import { boxAt, icicle } from '../logic/icicle';
 import { inlinedOn } from '../logic/inlined';
 import { Code, show } from '../logic/instructions';
 import { describe, enclosing, folded, labelIn, labelOf, shortName } from '../logic/labels';
+import { SelfValues } from '../logic/self';
 import { fileLines, hottestLine, lineIndex, linesByFile, placesOnLine, scopesOnLine } from '../logic/lines';
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
@@ -89,12 +90,13 @@ const START: State = {
   selected: null,
   source: null,
   beside: false,
+  about: false,
   expanded: new Set([0]),
   calls: null,
   zoom: 0,
   base: '',
   typed: [],
-  layout: { picture: 'icicle', reading: 'source', inspect: 'why' },
+  layout: { picture: 'icicle', reading: 'source', inspect: 'why', flame: 'tree-calls', time: '', memory: 'memory', data: '' },
   panel: 'none',
 };
 
@@ -403,7 +405,7 @@ program p
             line 3 @x.c = 10 1
 `);
   const groups = groupsOf(nested, 'inline', true);
-  const columns = new Columns(nested);
+  const columns = new Columns({ ...nested, values: new SelfValues(nested.values, nested.metrics, nested.places, false) });
   equal(
     [columns.values(columns.of(0), groups)[0], columns.values(columns.of(0, true), groups)[0]],
     [11, 11],
@@ -1232,7 +1234,7 @@ function testAddress(): void {
     zoom: 3,
     base: 'old',
     typed: [{ name: 'R', formula: 'B / A + 1' }],
-    layout: { picture: '', reading: 'files', inspect: 'callers' },
+    layout: { ...start.layout, picture: '', reading: 'files', inspect: 'callers' },
   };
   const hash = toHash(state, start);
   equal(
@@ -1292,7 +1294,7 @@ function testAddress(): void {
       odd?.expanded?.size,
       odd?.layout,
     ],
-    ['tree', A, null, null, ['0i'], '', 0, 0, [], 0, { picture: 'icicle', reading: 'x', inspect: 'why' }],
+    ['tree', A, null, null, ['0i'], '', 0, 0, [], 0, { ...start.layout, picture: 'icicle', reading: 'x', inspect: 'why' }],
     'what is wrong in a link is passed over',
   );
   equal(reduce(start, { type: 'sort', by: A }).descending, false, 'the same column again turns the order round');

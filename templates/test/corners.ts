@@ -62,6 +62,7 @@ function testActions(start: State): void {
     [{ type: 'hot', percent: 70 }, { hot: 70 }],
     [{ type: 'fold', on: true }, { fold: true, calls: null }],
     [{ type: 'beside', on: true }, { beside: true }],
+    [{ type: 'about', on: true }, { about: true }],
     [{ type: 'least', percent: 5 }, { least: 5 }],
     [{ type: 'filter', text: 'x' }, { filter: 'x' }],
     [{ type: 'expand', places: [5, 6] }, open(0, 3, 5, 6)],

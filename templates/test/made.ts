@@ -93,6 +93,22 @@ function valuesAt(m: Model, all: readonly Own[], path: readonly number[]): [numb
   return [sum(below.map((o) => o.value)), sum(below.filter(isOwn).map((o) => o.value))];
 }
 
+/** The same, but of a procedure or an inlined call all lines that are its own code. */
+function selfAt(m: Model, all: readonly Own[], path: readonly number[]): [number, number] {
+  const { kind } = m.places;
+  const [whole, own] = valuesAt(m, all, path);
+  if (kind[path.at(-1)!] !== Kind.Procedure && kind[path.at(-1)!] !== Kind.Inline) return [whole, own];
+  const isIn = (p: number): boolean => kind[p] === Kind.Inline || kind[p] === Kind.Loop;
+  const lines = all.filter(
+    (o) =>
+      o.path.length > path.length &&
+      path.every((p, i) => o.path[i] === p) &&
+      kind[o.path.at(-1)!] === Kind.Line &&
+      o.path.slice(path.length, -1).every(isIn),
+  );
+  return [whole, sum(lines.map((o) => o.value))];
+}
+
 const pathsOf = (nodes: TreeNodes): number[][] => {
   const paths: number[][] = [];
   for (let i = 0; i < nodes.count; i++) paths.push([...(i ? paths[nodes.parent[i]] : []), nodes.place[i]]);
@@ -113,6 +129,9 @@ function testCallsOf(): void {
   const stored = [0, 1].map((form) => Float64Array.from(paths, (path) => valuesAt(m, own, path)[form]));
   const values: Values = { of: (_, exclusive) => stored[exclusive ? 1 : 0], failure: () => undefined };
   const calls = { nodes, model: treeModel(m, nodes, values) };
+  equal(treeText(calls), paths.map((path) => `${path.join(' ')}: ${selfAt(m, own, path).join(' ')}`), `${nodes.count} calls: what frames cost themselves`);
+  const one = (i: number): unknown => [false, true].map((form) => calls.model.values.at!(0, form, i));
+  equal(upTo(nodes.count).map(one), paths.map((path) => selfAt(m, own, path)), 'and one by one');
 
   const folded = own.map(({ path, value }): Own => {
     const short: number[] = [];
@@ -126,7 +145,7 @@ function testCallsOf(): void {
   const names = unique(folded.map((o) => o.path.join(' ')));
   equal(
     treeText(foldRecursion(m, nodes, values)),
-    names.map((name) => `${name}: ${valuesAt(m, folded, name.split(' ').map(Number)).join(' ')}`),
+    names.map((name) => `${name}: ${selfAt(m, folded, name.split(' ').map(Number)).join(' ')}`),
     `${nodes.count} calls: recursion folded`,
   );
 

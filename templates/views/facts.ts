@@ -9,9 +9,12 @@ export interface Head {
   readonly isNumber?: boolean;
 }
 
+/** Texts above this many characters get a wide column: the table scrolls sideways before a text is broken everywhere. */
+const LONG = 40;
+
 /** A cell: of a number column to the right. */
 export const cell = (content: HTMLElement | string, isNumber = false): HTMLElement =>
-  h('td', { class: isNumber && 'n' }, content);
+  h('td', { class: isNumber ? 'n' : typeof content === 'string' && content.length > LONG && 'long' }, content);
 
 /** Heads are text already made visible; rows are made of `tr`. It scrolls sideways by itself where it is too wide. */
 export function factsTable(heads: readonly (Head | string)[], rows: readonly HTMLElement[]): HTMLElement {

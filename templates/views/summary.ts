@@ -20,9 +20,10 @@ import {
 } from '../logic/summary';
 import type { Level } from '../logic/flat';
 import { Memo, same } from '../logic/memo';
-import { type Finding, findings } from '../logic/tables';
+import { findings } from '../logic/tables';
 import type { App } from './app';
 import { button, h, muted, visible } from './dom';
+import { findingItem } from './finding';
 import { factsStrip, moreBars, whereBars } from './strip';
 
 const LISTED = 5;
@@ -115,11 +116,11 @@ export class SummaryPage {
     const known = whereParts(app.model, values).reduce((n, p) => n + p.withSource, 0);
     const showsLines = lines.top.length > 0 && known >= 0.25 * app.columns.total(column);
     const isFlat = !difference && !showsLines && (loops.top[0]?.value ?? 0) < (procedures.top[0]?.value ?? 0);
-    const loopList = this.#list('Hot loops', 'what runs in a loop and in no loop inside it', loops, column, 'loop');
+    const loopList = this.#list('Hot loops', 'time in each loop, excluding loops nested inside it', loops, column, 'loop');
     const lineList = showsLines ? this.#list('Hot lines', 'each line over all its copies', lines, column, 'line') : null;
     const procedureList = this.#list(
       'Hot procedures',
-      'with what was inlined into them',
+      'including inlined code',
       procedures,
       column,
       'procedure',
@@ -356,62 +357,22 @@ export class SummaryPage {
     const all = findings(model);
     if (!all) return [section('Findings', '', h('p', { class: 'muted' }, 'Reading …'))];
     if (all.length === 0)
-      return [section('Findings', '', h('p', { class: 'muted' }, 'None: no property that was looked for holds.'))];
+      return [section('Findings', '', h('p', { class: 'muted' }, 'No problems found.'))];
     return [
       section(
         'Findings',
-        'the worst first, by what may be gained and how sure it is',
-        h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((f) => this.#finding(f))),
+        'by potential gain and confidence',
+        h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((f) => findingItem(app, f))),
         all.length > LISTED
           ? button(
               `all ${all.length}`,
               'The table of all of them',
-              () => {
-                app.store.dispatch({ type: 'pane', slot: 'inspect', name: 'table-findings' });
-                app.selectInTree(0);
-              },
+              () => app.showTable('findings'),
               'link',
             )
           : null,
       ),
     ];
-  }
-
-  #finding(finding: Finding): HTMLElement {
-    const { app } = this;
-    const { place, severity, confidence } = finding;
-    const hasPlace = place !== NONE && place < app.model.places.count;
-    const label = hasPlace ? labelOf(app.model, place) : null;
-    return h(
-      'li',
-      null,
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'hot-item',
-          onclick: () => {
-            app.store.dispatch({ type: 'pane', slot: 'inspect', name: 'table-findings' });
-            app.selectInTree(hasPlace ? place : 0);
-          },
-        },
-        h(
-          'span',
-          { class: 'hot-share' },
-          h('b', null, Number.isNaN(severity) ? '' : `${(severity * 100).toFixed(severity < 0.095 ? 1 : 0)}%`),
-          Number.isNaN(confidence)
-            ? null
-            : h('span', { class: 'muted', title: 'How sure this is, from 0 to 1' }, ` sure ${confidence.toFixed(1)}`),
-        ),
-        h(
-          'span',
-          { class: 'hot-what' },
-          h('span', { class: 'hot-name wrapped' }, visible(folded(finding.title))),
-          label && !finding.title.includes(label.text) ? muted(visible(folded(label.text))) : null,
-          ...finding.more.map((text) => h('span', { class: 'hot-more' }, visible(text))),
-        ),
-      ),
-    );
   }
 
   // ---- what is lacking ----
@@ -420,11 +381,11 @@ export class SummaryPage {
     const { app } = this;
     const all = [...app.model.warnings, ...(column ? lacks(app.columns, column) : [])];
     return section(
-      'What this result lacks',
+      'Limitations of this result',
       '',
       all.length
         ? h('ul', { class: 'lacks' }, ...all.slice(0, 8).map((w) => h('li', null, visible(w))))
-        : h('p', { class: 'muted' }, 'Nothing that is known.'),
+        : h('p', { class: 'muted' }, 'None known.'),
       all.length > 8
         ? button(
             `all ${all.length}`,

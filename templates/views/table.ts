@@ -17,6 +17,7 @@ import { findingsAt } from '../logic/diagnosis';
 import { same } from '../logic/memo';
 import { RATIO_NEEDS, type Table } from '../logic/rows';
 import { parseFilter } from '../logic/search';
+import { isPage } from '../state/state';
 import type { App } from './app';
 import { button, h, preference, visible } from './dom';
 import { findingMark } from './marks';
@@ -28,8 +29,15 @@ const NARROWEST_METRIC = 118;
 const WIDEST_METRIC = 166;
 const WIDE_METRIC = 190; // of exact numbers
 const GLYPHS = ['◆', '▣', '▤', 'ƒ', '⤷', '↻', '·'] as const;
+/** Levels that are indented in full; those below by a few pixels each, and below the deepest one the depth is a number: the
+ *  name keeps most of its column. */
+const INDENTED = 7;
+const DEEPEST = 19;
 /** Columns beyond the edge of sight that are made all the same. */
 const OVERSCAN = 1;
+
+const indentOf = (depth: number): number =>
+  12 * Math.min(depth, INDENTED) + 3 * Math.max(0, Math.min(depth, DEEPEST) - INDENTED);
 
 export function columnTitle(app: App, column: Column): string {
   const { metric } = column;
@@ -52,11 +60,11 @@ export function columnTitle(app: App, column: Column): string {
     );
   lines.push(
     column.exclusive
-      ? 'Exclusive: the cost of the lines directly in a scope, without inner loops and inlined calls'
-      : 'Inclusive: the cost of a scope with everything inside it; the darker part of a bar is its own',
+      ? 'Exclusive: the procedure’s own code with its loops and inlined calls, without what it calls; of a loop, without inner loops'
+      : 'Inclusive: the scope with everything inside it; on call paths, with everything it calls. The darker part of a bar is exclusive',
   );
   const failure = app.columns.failure(column);
-  if (failure) lines.push(`Not to be had: ${failure}`);
+  if (failure) lines.push(`Not available: ${failure}`);
   return visible(lines.join('\n'));
 }
 
@@ -131,7 +139,7 @@ export class TablePane {
   draw(): void {
     const { app } = this;
     const { state } = app;
-    if (state.view === 'summary' || state.view === 'calls') return;
+    if (state.view === 'summary' || state.view === 'calls' || isPage(state.view)) return;
     this.table = app.table();
     const columns = app.shownColumns();
     const content = [this.table, columns, state.form, state.ofParent, app.arrivals, state.sortBy, state.descending];
@@ -263,7 +271,7 @@ export class TablePane {
   #drawHead(columns: readonly Column[]): void {
     const { app } = this;
     const { view } = app.state;
-    const names = {
+    const names: { readonly [view: string]: string } = {
       summary: '',
       tree: this.subject,
       calls: '',
@@ -334,9 +342,9 @@ export class TablePane {
     );
   }
 
-  /** Puts a metric's head where its column stands. */
+  /** Puts a metric's head where its column stands, also when the widths of columns change. */
   #place(cell: HTMLElement, column: number): void {
-    cell.style.left = `${this.#nameWidth + column * this.#metricWidth}px`;
+    cell.style.left = `calc(var(--name) + var(--metric) * ${column})`;
     cell.setAttribute('aria-colindex', String(column + 2));
   }
 
@@ -365,7 +373,7 @@ export class TablePane {
         .map((c, i) => {
           const cell = this.#valueCell(row, from + i, c);
           cell.setAttribute('aria-colindex', String(from + i + 2));
-          if (i === 0 && from > 0) cell.style.marginLeft = `${from * this.#metricWidth}px`; // of those out of sight
+          if (i === 0 && from > 0) cell.style.marginLeft = `calc(var(--metric) * ${from})`; // of those out of sight
           return cell;
         }),
     );
@@ -401,7 +409,9 @@ export class TablePane {
     const title = visible(describe(app.model, place));
     const cell = h('div', { class: 'cell name', role: 'gridcell', title });
     if (table.isTree) {
-      cell.style.paddingLeft = `${6 + Math.min(table.depth(row), 40) * 12}px`;
+      const depth = table.depth(row);
+      cell.style.paddingLeft = `${6 + indentOf(depth)}px`;
+      if (depth > DEEPEST) cell.append(h('span', { class: 'depth', title: `Depth ${depth}` }, String(depth)));
       cell.append(
         h('span', {
           class: `twisty${table.hasChildren(row) ? (table.isExpanded(row) ? ' open' : ' closed') : ''}`,
@@ -425,7 +435,7 @@ export class TablePane {
           `×${instances}`,
         ),
       );
-    const call = kind === Kind.Inline && instances === 1;
+    const call = (kind === Kind.Inline || label.detail.startsWith('called at')) && instances === 1;
     const snippet = this.#snippet(place);
     const { detail } = label;
     if (detail)

@@ -75,7 +75,7 @@ cat >c.xml <<'END'
 </hpcview>
 END
 run "$hpcview" print c.xml
-check_match "a block that is not there: the file's line" "$err" "c.xml:6: there is no metric block 'caches'; did you mean 'cache'?"
+check_match "a block that is not there: the file's line" "$err" "c.xml:6: no metric block 'caches'; did you mean 'cache'?"
 sed -i '/caches/d' c.xml
 check_equal "formulas use a block's metrics" "$(value WASTE c.xml)" 1.25
 

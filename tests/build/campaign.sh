@@ -108,7 +108,7 @@ x.xml:2: the command is empty
 x.xml:2: environment: 'A' is not NAME=VALUE
 x.xml:2: environment: '=a' is not NAME=VALUE
 x.xml:2: 'A='': there is no second '
-./nowhere: there is no such program (No such file or directory)
+./nowhere: program not found (No such file or directory)
 x.xml:2: work/none: the run's folder: No such file or directory
 x.xml:2: ''': there is no second '"
 check "nothing of them is left" test ! -e x.m -a ! -e x.m.part -a ! -e x.db

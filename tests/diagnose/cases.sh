@@ -41,7 +41,7 @@ if "$top_builddir/mhsim/hpcview-cc" -O1 -g -o boundary boundary.c 2>err &&
     first=$(sed -n 2p out)
     check_match "the boundary's stride is the first finding" "$first" "LowSpatialUse"
     check_match "at its line, on its array" "$first" "boundary.c,$(($(grep -n BAD boundary.c | cut -d : -f 1) + 1))"
-    check_match "the array has its name" "$first" "UN is used badly"
+    check_match "the array has its name" "$first" "Poor spatial locality: UN"
 else
     skip "a boundary update" "nothing can be simulated here: $(head -n 1 err)"
 fi
@@ -63,7 +63,7 @@ END
 cc -O1 -g -o io io.c
 run "$hpcview" record -o io.m -- ./io
 run "$hpcview" diagnose io.m
-check_match "text: the finding" "$out" "Time goes into system calls for input and output"
+check_match "text: the finding" "$out" "System calls for input and output"
 check_match "text: what was not tested, and what it needs" "$out" "needs perf::PAGE-FAULTS"
 run "$hpcview" diagnose --fail-if 5 io.m
 check "--fail-if: status 3" test "$status" = 3
@@ -111,7 +111,7 @@ PROPERTY B { FOR PROGRAM; CONDITION: share(time) > 0; SEVERITY: share(time) / 0;
 END
 run "$hpcview" diagnose -p bad io.m
 check_match "a metric that is not there" "$out" "needs NOBODY_MEASURED"
-check_match "a severity without value" "$out" "B: holds in 1 place where its severity has no value"
+check_match "a severity without value" "$out" "B: holds in 1 place without a value for its severity"
 for words in '--strategy best' '--format yaml' '--threshold 101' '--fail-if much' '-p nowhere'; do
     # shellcheck disable=SC2086
     run "$hpcview" diagnose $words io.m
@@ -172,7 +172,7 @@ END
 cc -O1 -g -o third third.c
 run "$hpcview" diagnose --keep third.x --experiments 3 -- ./third
 check_match "a program that fails in the third experiment: said" "$err" "experiment 3: third ended with status 3"
-check_match "what was found before stays" "$out" "Each iteration waits for the one before"
+check_match "what was found before stays" "$out" "Loop-carried dependency limits the loop"
 cat >gone.sh <<'END'
 #!/bin/sh
 [ ! -e once ] || rm -f gone

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The commands of doc/diagnosis.md, and that what it says of their output is so: a boundary update with a bad stride, found by experiments
+# The commands of doc/design/diagnosis.md, and that what it says of their output is so: a boundary update with a bad stride, found by experiments
 # (Periscope's crystal growth); a time step of 90 loops of which 8 matter, searched by functions and with loops (Paradyn's OM3); the
 # properties of loops by line (MAQAO).
 . "$top_srcdir/tests/lib.sh"
@@ -14,7 +14,7 @@ keep() {
     *functions*) printf "%s\n" "$out" >functions.out ;;
     esac
 }
-run_document "$top_srcdir/doc/diagnosis.md" keep
+run_document "$top_srcdir/doc/design/diagnosis.md" keep
 check "the document has its commands" test "$(wc -l <commands)" -ge 10
 
 if "$hpcview" simulate -o true.m -- true >simulated 2>&1; then
@@ -23,8 +23,8 @@ if "$hpcview" simulate -o true.m -- true >simulated 2>&1; then
     comment "$chain"
     check_equal "from the program to its hot loop to its misses to how they use what they bring" \
         "$(printf '%s\n' "$chain" | sed 's/ *\([0-9]\)  true .*% \([A-Za-z]*\):.*/\1 \2/' | tr '\n' ' ')" "1 CPUBound 1 HotLoop 3 FirstLevelMisses 3 LowSpatialUse "
-    check "to the array" grep -q "UN is used badly" boundary.out
-    check "the database beside the measurements has the findings" grep -q "UN is used badly" boundary.db.out
+    check "to the array" grep -q "Poor spatial locality: UN" boundary.out
+    check "the database beside the measurements has the findings" grep -q "Poor spatial locality: UN" boundary.db.out
 else
     skip "a boundary update by experiments" "nothing can be simulated here: $(tail -n 1 simulated)"
 fi

@@ -9,8 +9,8 @@ check_equal "its status is the search's" "$status" 0
 check_equal "one experiment" "$err" "hpcview: experiment 1: where the time goes
 hpcview: the measurements are in true.experiments
 hpcview: open true.experiments.db/index.html in a browser, or: hpcview open true.experiments.db
-hpcview: warning: true.experiments/experiment-1: holds no samples; did the program run long enough?"
-check_match "and what was found" "$out" "Nothing was found that costs 1% of the run or more."
+hpcview: warning: true.experiments/experiment-1: contains no samples; did the program run long enough?"
+check_match "and what was found" "$out" "No finding costs 1% of the run or more."
 mkdir true.experiments-2
 run "$hpcview" diagnose --experiments 1 -- /bin/true
 check_equal "a folder that is there stays as it is" "$(echo true.experiments*)" \
@@ -29,7 +29,7 @@ check_match "or by a signal" "$err" "hpcview: warning: experiment 1: sh was ende
 rm -rf kept
 run "$hpcview" diagnose --keep kept -- /nowhere/program
 check_equal "a program that is not there" "$status $err" "1 hpcview: experiment 1: where the time goes
-hpcview: /nowhere/program: there is no such program (No such file or directory)"
+hpcview: /nowhere/program: program not found (No such file or directory)"
 check_equal "leaves nothing" "$(ls -d kept* 2>&1 | grep -c '^kept')" 0
 mkdir kept && echo mine >kept/mine
 run "$hpcview" diagnose --keep kept -- /nowhere/program

@@ -14,7 +14,7 @@ keep() {
     esac
 }
 run_document "$tutorial" keep
-check_equal "the tutorial has its commands" "$(wc -l <commands)" 6
+check_equal "the tutorial has its commands" "$(wc -l <commands)" 12
 check_match "the product's loop is in the table" "$(cat loops)" "sparse::multiply"
 run "$hpcview" print --by loop --format csv heat.xml
 printf '%s\n' "$out" | csv_rows >rows
@@ -36,7 +36,7 @@ check "nothing of the model is lost" awk -F '\t' 'NR == 1 { for (i = 1; i <= NF;
 if [ "$(uname -m)" = x86_64 ]; then
     run "$hpcview" print --machine skylake-server --format csv --table loop_quality heat.xml
     check_match "the product: what is said of a loop that goes round a few times" "$(printf '%s\n' "$out" | grep sparse::multiply)" \
-        'scalar, [1-9] of [1-9]* references indirect; in long entries bound by latency: each iteration waits for the one before, 16 cycles; as it was run bound by *: it goes round 1[.][0-9]* times an entry, and entries run side by side'
+        'scalar, [1-9] of [1-9]* references indirect; for long entries bound by latency: loop-carried dependency, 16 cycles; as measured bound by *: at a trip count of 1[.][0-9]*, entries overlap'
     run "$hpcview" print --machine skylake-server --format csv --table loop_checks heat.xml
     check "and no gain is promised by a sum in another order" test "$(printf '%s\n' "$out" | grep -c 'sparse::multiply,reduction')" = 0
 fi

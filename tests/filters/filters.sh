@@ -70,7 +70,7 @@ check "table: imported" test "$status" = 0
 check_same "table: what it says" table.csv "$examples/table.out"
 table --columns CYC,file,line
 check "table: a column that is no number: status 1" test "$status" = 1
-check_match "and its line" "$err" "input:2: this is no number, 0 or more: 'main'"
+check_match "and its line" "$err" "input:2: not a number >= 0: 'main'"
 table --columns procedure,file,line,A,B,C,D
 check_match "table: too few columns" "$err" "input:2: this row has fewer columns"
 table --columns procedure,file
@@ -86,7 +86,7 @@ check_match "table: the greatest number there is" "$("$hpcview" print --by line 
 for number in 18446744073709551616 1e20 inf; do
     echo "f a.c 1 $number" >input
     run "$hpcview" import table -o t.hpcprof --columns procedure,file,line,A input
-    check_match "table: $number is too large" "$err" "input:1: this is more than 64 bits hold: '$number'"
+    check_match "table: $number is too large" "$err" "input:1: exceeds 64 bits: '$number'"
 done
 
 run "$hpcview" import perf-scrip -o x input
@@ -109,15 +109,15 @@ run "$hpcview" print --by program --format csv long.gz
 check_match "a packed file that is unpacked into a temporary one" "$out" ",400000"
 head -c $(($(wc -c <long.gz) - 100)) long.gz >cut.gz
 run "$hpcview" import -o x cut.gz
-check_match "and one cut short there" "$err" "cut.gz: its gzip data end too early"
+check_match "and one cut short there" "$err" "cut.gz: its gzip data are truncated"
 : >empty
 run "$hpcview" import -o x empty
 check_match "an empty file" "$err" "empty: is empty"
 run "$hpcview" print empty
-check_match "an empty measurement" "$err" "empty: this is not a measurement file (it is empty)"
+check_match "an empty measurement" "$err" "empty: not a measurement file (it is empty)"
 head -c 40 input.gz >cut.gz
 run "$hpcview" import -o x cut.gz
-check_match "a packed file cut short" "$err" "cut.gz: its gzip data end too early"
+check_match "a packed file cut short" "$err" "cut.gz: its gzip data are truncated"
 run "$hpcview" import callgrind nowhere
 check "a file that is not there: status 1" test "$status" = 1
 

@@ -11,7 +11,7 @@ await page.goto(pathToFileURL(file).href);
 await page.getByText('Workspace', { exact: true }).click();
 await page.getByRole('tab', { name: 'Phases', exact: true }).first().click();
 const pane = page.locator('section[aria-label="Barriers and phases"]');
-await pane.getByText('Who waits for whom').waitFor();
+await pane.getByText('Waiting by last thread').waitFor();
 
 const heights = async () => {
   const all = await pane.locator('.stack-bars').evaluateAll((stacks) =>

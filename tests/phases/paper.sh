@@ -1,12 +1,12 @@
 #!/bin/sh
-# doc/phases.md: its commands, and what it says of them.
+# doc/design/phases.md: its commands, and what it says of them.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 cd "$scratch" || exit 99
 "$hpcview" record -e perf::TASK-CLOCK -o probe -- /bin/true >/dev/null 2>&1 || skip_all "the task clock cannot be sampled here"
 for p in radix lu water; do gcc -g -O2 -o $p "$top_srcdir/tests/phases/programs/$p.c" -lpthread -lm || skip_all "no compiler"; done
 keep() { printf '%s\n' "$out" >"$(printf '%s' "$1" | cut -d ' ' -f 2-4 | tr ' ' '_')"; }
-run_document "$top_srcdir/doc/phases.md" keep
+run_document "$top_srcdir/doc/design/phases.md" keep
 check_equal "it has its commands" "$(wc -l <commands)" 11
 check_equal "radix: three phases and the turn of the arrays, four times each" "$(awk '$1 == 4 { n++ } END { print n }' phases_radix-4)" 4
 check_equal "two runs of it side by side" "$(grep -c 'pthread_barrier_wait *BASE *NEW' print_--table_barriers_compared)" 4

@@ -153,7 +153,7 @@ check "sums of Golden Cove take two cycles" test "$(columns "$scratch/x86-gcc-O3
 
 run "$hpcview" quality --machine skylake-server --function gather "$corpus/x86-gcc-O2.obj"
 check_match "a gather loop in words" "$out" \
-    'scalar, 1 of 3 references indirect; bound by latency: each iteration waits for the one before, at least 4 cycles for 1 number; 1.5 where the loop ends within 38 iterations, because its next entry runs beside this one'
+    'scalar, 1 of 3 references indirect; bound by latency: loop-carried dependency, at least 4 cycles for 1 element; 1.5 if the loop ends within 38 iterations, because its next entry overlaps with this one'
 
 run "$hpcview" quality --machine skylake-server --function gather --format json "$corpus/x86-gcc-O2.obj"
 check_match "sums side by side gain what the chain takes: 4 to 1.5 cycles" "$out" '"check":"reduction","line":56,*"gain":62.5,'
@@ -176,11 +176,11 @@ run env PATH="$scratch/bin:/usr/bin:/bin" "$hpcview" quality --no-llvm-mca --mac
 check "not asked for" test "$(estimate)" = "- - -"
 stand_in llvm-mca 'cat >/dev/null; echo "{\"CodeRegions\":[{\"Name\":\"divider\",\"SummaryView\":{\"TotalCycles\":30}},{\"Name\":\"0\",\"SummaryView\":{\"TotalCycles\":125}}]}"'
 with_stand_ins
-check_match "a model whose division takes no time is not trusted" "$err" 'has no model of Intel Skylake-X that knows what a division takes'
+check_match "a model whose division takes no time is not trusted" "$err" 'has no model of Intel Skylake-X with latencies of divisions'
 check "and gives no estimate" test "$(estimate)" = "- - -"
 stand_in llvm-mca 'cat >/dev/null; echo "error: no such thing" >&2; exit 3'
 with_stand_ins
-check_match "one that fails, in its words" "$err" 'llvm-mca ended with status 3 and said no such thing'
+check_match "one that fails, in its words" "$err" 'llvm-mca ended with status 3: no such thing'
 stand_in llvm-mca 'cat >/dev/null; echo "hello"'
 with_stand_ins
 check_match "one that says something else" "$err" "llvm-mca's output"
@@ -189,14 +189,14 @@ with_stand_ins
 check_match "one that says nothing" "$err" "llvm-mca's output has no cycles"
 stand_in llvm-mc 'cat >/dev/null; echo hello'
 with_stand_ins
-check_match "an llvm-mc that says something else" "$err" "llvm-mc's output is not the code that it was given"
+check_match "an llvm-mc that says something else" "$err" "llvm-mc's output differs from its input"
 check "and the rest is there" test "$status" = 0
 if command -v llvm-mca >/dev/null && command -v llvm-mc >/dev/null; then
     run "$hpcview" quality --machine skylake-server --format csv "$corpus/x86-gcc-O2.obj"
     seen=$(columns "$scratch/out" procedure llvm_mca | awk '$2 != "-"' | wc -l)
     check "the real one knows most loops" test "$seen" -ge 30
     check "a sum takes four cycles there too" test "$(columns "$scratch/out" procedure llvm_mca | sed -n 's/^sum //p')" = 4
-    check_match "a loop with a call has a word instead" "$(columns "$scratch/out" procedure note | sed -n 's/^call_math //p')" "no estimate of llvm-mca's: it has calls"
+    check_match "a loop with a call has a word instead" "$(columns "$scratch/out" procedure note | sed -n 's/^call_math //p')" "no llvm-mca estimate: it has calls"
 fi
 
 # Loops of a few instructions, each beside one that differs in what matters.
@@ -257,7 +257,7 @@ fi
 run "$hpcview" quality --machine zen4 --function 'triad*' --format json "$corpus/x86-clang-O3.obj"
 check_match "JSON" "$out" '"machine":"zen4"*"procedure":"triad"'
 run "$hpcview" quality --machine zen4 --function gather "$corpus/x86-gcc-O2.obj"
-check_match "the text says which core" "$out" 'Cycles are those of AMD Zen 4, as asked for'
+check_match "the text says which core" "$out" 'Cycles are those of AMD Zen 4, as requested'
 check_match "and what the references are" "$out" '2 of stride one, 1 indirect'
 run "$hpcview" quality "$corpus/aarch64-gcc-O3.obj"
 check_match "the core is named, or the processor that no file describes" "$(head -n 1 "$scratch/out")$err" '*this machine*'
@@ -274,15 +274,15 @@ wrong() { # NAME XML MESSAGE
 }
 head='<core arch="x86-64" issue="4" vector="32">'
 wrong "an unknown kind" "$head<op kind=\"fp-ad\" latency=\"4\"/></core>" "wrong.xml:2: *did you mean 'fp-add'"
-wrong "ports that are none" "$head<op kind=\"int\" uops=\"0x\"/></core>" 'wrong.xml:2: *ports are wanted'
+wrong "ports that are none" "$head<op kind=\"int\" uops=\"0x\"/></core>" 'wrong.xml:2: *expected ports'
 wrong "a number that is none" "$head<op kind=\"int\" latency=\"many\"/></core>" 'wrong.xml:2: *a number from 0 to 1000'
 wrong "no width of its front end" '<core arch="x86-64" vector="32"></core>' 'wrong.xml:2: *<core> needs issue'
 wrong "no width of vectors" '<core arch="x86-64" issue="4"></core>' 'wrong.xml:2: *<core> needs issue'
 wrong "two cores" "$head</core>$head</core>" 'wrong.xml:2: *'
-wrong "an unknown processor" '<core arch="mips" issue="4" vector="32"></core>' 'wrong.xml:2: *x86-64 or aarch64 is wanted'
+wrong "an unknown processor" '<core arch="mips" issue="4" vector="32"></core>' 'wrong.xml:2: *expected x86-64 or aarch64'
 wrong "nothing of loads" "$head<op kind=\"int\"/></core>" 'has no <op kind="branch">'
-wrong "a kind twice" "$head<op kind=\"int\"/><op kind=\"int\"/></core>" 'wrong.xml:2: *given above'
-wrong "an element that is none" "$head<port/></core>" 'wrong.xml:2: <port> has no place in <core>'
+wrong "a kind twice" "$head<op kind=\"int\"/><op kind=\"int\"/></core>" 'wrong.xml:2: *defined above'
+wrong "an element that is none" "$head<port/></core>" 'wrong.xml:2: <port> is not allowed in <core>'
 
 # What was not optimized is said, and nothing else; gcc alone writes its options down.
 cat >"$scratch/sum.c" <<'END'

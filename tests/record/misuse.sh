@@ -56,7 +56,7 @@ refused "a negative period" 2 "whole number" -e CPUTIME@-4 -- $touch_ran
 refused "a period that is no number" 2 "whole number" -e CPUTIME@often -- $touch_ran
 refused "a period beyond 64 bits" 2 "whole number" -e CPUTIME@99999999999999999999 -- $touch_ran
 refused "frequency 0" 2 "above 0" -e CPUTIME@f0 -- $touch_ran
-refused "no event before the @" 2 "there is no metric block '400'" -e @400 -- $touch_ran
+refused "no event before the @" 2 "no metric block '400'" -e @400 -- $touch_ran
 refused "an event twice" 2 "twice" -e CPUTIME -e CPUTIME@5000 -- $touch_ran
 refused "an unknown sampler" 2 "'papi' and 'ring'" --sampler magic -- $touch_ran
 refused "two ways at once" 2 "choose one" --multiplex --repeat -- $touch_ran
@@ -181,7 +181,7 @@ mkdir "$scratch/anyone" && chmod 755 "$scratch" && chmod 777 "$scratch/anyone"
 # Nothing, or that a busy machine left some of the time without samples: far less than what a hidden kernel hides. (Where lines are
 # counted, gcov says that another user may not write its counters.)
 says_nothing() {
-    [ -z "$err" ] || printf '%s\n' "$err" | awk '!/: only [4-7][0-9]% of what was counted was sampled; the rest is in no procedure$/ && !/^profiling:/ { other = 1 } END { exit other }'
+    [ -z "$err" ] || printf '%s\n' "$err" | awk '!/: only [4-7][0-9]% of the counts were sampled; the rest is not attributed to any procedure$/ && !/^profiling:/ { other = 1 } END { exit other }'
 }
 unprivileged=
 [ "$(id -u)" != 0 ] || unprivileged="setpriv --reuid=65534 --regid=65534 --clear-groups"

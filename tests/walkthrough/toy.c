@@ -1,5 +1,5 @@
 /*
- * The walk-through of HACKING for a new input format that has a table beside its counts: this file, its row in
+ * What CONTRIBUTING says about adding an input format that has a table beside its counts: this file, its row in
  * filters/filters.c, its name in filters/local.mk. tests/walkthrough/walkthrough.sh adds it and sees the table printed
  * and shown.
  *

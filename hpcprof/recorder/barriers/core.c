@@ -76,7 +76,7 @@ void hpcrec_phases_begin(void)
         return;
     p->on = phases_sites_begin() && phases_cells_begin() && phases_objects_begin();
     if (!p->on)
-        hpcrec_missing("there was no memory for barriers and phases");
+        hpcrec_missing("out of memory for barriers and phases");
 }
 
 void hpcrec_phases_thread_create(struct thread *t)

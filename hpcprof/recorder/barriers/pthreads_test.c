@@ -519,7 +519,7 @@ static void test_life(void)
         char want[200];
         begun = 0;
         hpcrec_phases_begin();
-        snprintf(want, sizeof want, "%smissing: there was no memory for barriers and phases\n", parts[begins_until]);
+        snprintf(want, sizeof want, "%smissing: out of memory for barriers and phases\n", parts[begins_until]);
         expect(want, "no memory");
         CHECK(!hpcrec_phases.on);
         hpcrec_phases_forget();

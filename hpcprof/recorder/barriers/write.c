@@ -459,6 +459,6 @@ void hpcrec_phases_write(struct out *o, bool all)
     o->bytes.full |= rows.bytes.full;
     rows.bytes.full = false;
     if (hpcrec_phases.kept_full)
-        hpcrec_missing("more barriers than whole episodes are kept of: of the later ones there are sums alone");
+        hpcrec_missing("too many barriers to keep single episodes of all: the later ones have sums only");
     phases_unlock();
 }

@@ -129,8 +129,8 @@ static void put_extra_events(struct out *o, size_t from)
         hpcrec_text_str(&t, rows[i].throttled ? " throttled" : " lost");
         hpcrec_put_string(o, name);
         hpcrec_put_string(o, rows[i].throttled
-                                 ? "how often the kernel paused sampling because there were too many samples"
-                                 : "samples that found no room in a buffer");
+                                 ? "number of times the kernel paused sampling because of too many samples"
+                                 : "samples lost because a buffer was full");
         hpcrec_put_string(o, "samples");
         hpcrec_put_uleb(o, 0);
         hpcrec_put_uleb(o, RECORD_FLAG_LOST);
@@ -472,7 +472,7 @@ static void thin_paths(void)
         return;
     hpcrec_contexts_thin(possible ? tell_of_moved_contexts : NULL);
     if (possible)
-        hpcrec_missing("there were more call paths than are kept: those visited least were cut");
+        hpcrec_missing("more call paths than are kept: those visited least were cut");
 }
 
 void hpcrec_file_encode(bool end, int status)
@@ -487,8 +487,8 @@ void hpcrec_file_encode(bool end, int status)
     find_file_again();
     if (hpcrec.failures)
         hpcrec_missing(hpcrec.last_errno == ENOSPC || hpcrec.last_errno == EDQUOT
-                           ? "the disk was full for a time: until then counts were kept in memory"
-                           : "the file could not be written for a time: until then counts were kept in memory");
+                           ? "the disk was full for some time: counts were kept in memory until it had space"
+                           : "the file could not be written for some time: counts were kept in memory until then");
     hpcrec.writing_full = decide_full(end);
     thin_paths();
     put_everything(&hpcrec.out, hpcrec.writing_full);

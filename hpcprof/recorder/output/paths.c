@@ -395,8 +395,8 @@ uint32_t hpcrec_path_of_record(struct thread *t, const uint8_t *p, const uint8_t
     m.first_high = q->first_high;
     walk(q, &r, &m, false);
     if (q->end[q->now] == UNWIND_STACK && t->stack_bytes < HPCREC_STACK_BYTES)
-        hpcrec_missing("some threads had little room in their ring buffers (there were many, or little memory can be "
-                       "locked: ulimit -l): call paths of theirs are cut");
+        hpcrec_missing("some threads had small ring buffers (many threads, or little locked memory: ulimit -l): their "
+                       "call paths are cut");
     uint32_t shared = shared_frames(q);
     uint32_t row = row_of_path(q, (enum unwind_end)q->end[q->now], q->count[q->now] - shared, shared, q->path[q->now],
                                0, UINT32_MAX);

@@ -121,7 +121,7 @@ static void put_notes(struct out *o)
     }
     if (hpcrec_kernel_is_hidden())
         put_note(&rows, &count, FORMAT_NOTE_KERNEL,
-                 "counted, but not sampled: perf_event_paranoid must be 1 or less, or the user root, for that");
+                 "counted, but not sampled: sampling it needs perf_event_paranoid 1 or less, or root");
     put_environment(&rows, &count);
     size_t block = hpcrec_block_begin(o, FORMAT_NOTES);
     hpcrec_put_uleb(o, count);

@@ -262,7 +262,7 @@ static void test_notes(void)
     hidden = true;
     CHECK_STR(gathered(FORMAT_NOTES),
               "<processors usable><3>\n<run><17>\n<" FORMAT_NOTE_KERNEL
-              "><counted, but not sampled: perf_event_paranoid must be 1 or less, or the user root, for that>\n");
+              "><counted, but not sampled: sampling it needs perf_event_paranoid 1 or less, or root>\n");
     hpcrec.config.run = 0;
     hidden = false;
     set_variable("A", "first");

@@ -359,10 +359,10 @@ static bool begin(void)
     if (!hpcrec.from_fork)
         hpcrec.measuring = hpcrec.config.delay_ns == 0 && !hpcrec.config.region[0];
     if (hpcrec_needs_papi() && !hpcrec_papi_load())
-        hpcrec_missing("PAPI could not be loaded in the program: its events were not counted");
+        hpcrec_missing("PAPI could not be loaded into the program: its events were not counted");
     hpcrec_paths_refresh();
     if (!start_helper())
-        hpcrec_missing("the helper thread could not be started: nothing is written before the end");
+        hpcrec_missing("the helper thread could not be started: nothing is written before the program ends");
     hpcrec_thread_begin(t);
     return true;
 }

@@ -189,7 +189,7 @@ static void begin_locked(struct thread *t, pid_t tid)
     hpcrec_timers_begin(t, t->tid);
     if (t->found && hpcrec_needs_papi())
         hpcrec_missing(
-            "PAPI samples no threads that the C library starts by itself: what they did is not in the measurement");
+            "PAPI cannot sample threads that the C library starts itself: they are missing from the measurement");
 }
 
 void hpcrec_thread_begin(struct thread *t)

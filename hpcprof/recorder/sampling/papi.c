@@ -202,7 +202,7 @@ void hpcrec_papi_begin(struct thread *t)
     adopt_descriptors();
     hpcrec_in_papi = false;
     if (!t->papi_running)
-        say_missing("PAPI could not be started in some threads: what they did is not in the measurement");
+        say_missing("PAPI could not be started in some threads: they are missing from the measurement");
 }
 
 static void take_values(const struct thread *t, const long long *values, struct thread_row *row)

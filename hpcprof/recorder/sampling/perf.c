@@ -149,7 +149,7 @@ static int open_event(const struct record_event *e, pid_t tid, uint32_t stack_by
         fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
         if (fd >= 0)
             hpcrec_missing(
-                "the program gave up rights: time its later threads spent in the kernel is counted, not sampled");
+                "the program dropped privileges: kernel time of its later threads is counted but not sampled");
     }
     return hpcrec_fd_keep(fd);
 }
@@ -264,26 +264,25 @@ void hpcrec_perf_begin(struct thread *t, pid_t tid)
         else
             t->fd[e] = open_event(&hpcrec.config.events[e].conf, tid, t->stack_bytes);
         if (t->fd[e] < 0) {
-            hpcrec_missing("the kernel refused an event in some threads: what they did is not in the measurement");
+            hpcrec_missing("the kernel refused an event in some threads: they are missing from the measurement");
             continue;
         }
         raw_ioctl(t->fd[e], PERF_EVENT_IOC_ID, &t->perf_id[e]);
         if (leader < 0)
             leader = t->fd[e];
         else if (t->ring && raw_ioctl(t->fd[e], PERF_EVENT_IOC_SET_OUTPUT, (void *)(intptr_t)leader) < 0)
-            hpcrec_missing("several events could not share a ring buffer: some were not sampled");
+            hpcrec_missing("some events could not share a ring buffer and were not sampled");
     }
     if (leader >= 0 && !t->ring)
-        hpcrec_missing(
-            "no locked memory was left for the ring buffers of some threads (/proc/sys/kernel/perf_event_mlock_kb, "
-            "ulimit -l): they are not sampled");
+        hpcrec_missing("not enough locked memory for the ring buffers of some threads "
+                       "(/proc/sys/kernel/perf_event_mlock_kb, ulimit -l): they are not sampled");
     if (hpcrec.measuring)
         hpcrec_perf_switch(t, true);
     /* The mapping keeps the event alive without its descriptor; only the exact total is lost. */
     if (!fd_to_spare() && perf_events() == 1 && t->ring) {
         for (unsigned e = 0; e < hpcrec.config.event_count; e++)
             hpcrec_fd_close(&t->fd[e]);
-        hpcrec_missing("there are more threads than descriptors to spare: exact totals of some are missing");
+        hpcrec_missing("more threads than free descriptors: exact totals of some threads are missing");
     }
 }
 
@@ -480,8 +479,8 @@ void hpcrec_perf_totals(struct thread *t, struct thread_row *row)
             continue;
         if (v[2] > 0 && v[2] < v[1]) {
             v[0] = (uint64_t)((double)v[0] * ((double)v[1] / (double)v[2]));
-            hpcrec_missing("there were more events than counters: the kernel counted some of the time only, and totals "
-                           "are estimates");
+            hpcrec_missing(
+                "more events than counters: the kernel counted only part of the time, and totals are estimates");
         }
         row->total[e] = v[0];
         row->has_total |= (uint8_t)(1u << e);

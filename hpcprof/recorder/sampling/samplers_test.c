@@ -308,7 +308,7 @@ static void test_domain(void)
     kernel_permitted = false;
 }
 
-static const char not_started[] = "PAPI could not be started in some threads: what they did is not in the measurement";
+static const char not_started[] = "PAPI could not be started in some threads: they are missing from the measurement";
 
 static void test_events(void)
 {
@@ -572,8 +572,8 @@ static void test_timers(void)
     hpcrec_timers_begin(t, 1 << 22);
     is_locked = false;
     CHECK(!t->has_timer);
-    CHECK_STR(said(), "missing: a timer was refused in some threads: what they did is not in the measurement; "
-                      "missing: a timer was refused in some threads: what they did is not in the measurement; ");
+    CHECK_STR(said(), "missing: a timer was refused in some threads: they are missing from the measurement; missing: a "
+                      "timer was refused in some threads: they are missing from the measurement; ");
 }
 
 /* Whole microseconds since the timer began; of a clock that has not moved, or went back, nothing is known. */

@@ -59,7 +59,7 @@ static void begin_one(struct thread *t, unsigned e, pid_t tid)
                            .sigev_value.sival_ptr = (void *)((uintptr_t)t | e)};
     how.sigev_notify_thread_id = tid;
     if (timer_create(cpu ? thread_clock(tid) : CLOCK_MONOTONIC, &how, &t->timer[e]) < 0) {
-        hpcrec_missing("a timer was refused in some threads: what they did is not in the measurement");
+        hpcrec_missing("a timer was refused in some threads: they are missing from the measurement");
         return;
     }
     uint64_t ns = conf->period * 1000;

@@ -113,9 +113,9 @@ struct unwind_memory {
 #define UNWIND_ENDS(X)                                                                                                 \
     X(COMPLETE, "")                                                                                                    \
     X(NO_ROWS, FORMAT_PATH_CUT "code without unwind information]")                                                     \
-    X(STACK, FORMAT_PATH_CUT "a stack larger than what was copied]")                                                   \
+    X(STACK, FORMAT_PATH_CUT "a stack larger than the copy]")                                                          \
     X(ELSEWHERE, FORMAT_PATH_CUT "on a stack that was not copied]")                                                    \
-    X(DAMAGED, FORMAT_PATH_CUT "the stack makes no sense]")                                                            \
+    X(DAMAGED, FORMAT_PATH_CUT "inconsistent stack]")                                                                  \
     X(LONG, FORMAT_PATH_CUT "more frames than are kept]")                                                              \
     X(NO_REGISTERS, FORMAT_PATH_CUT "no registers]")                                                                   \
     X(FULL, FORMAT_PATH_CUT "more paths than are kept]")

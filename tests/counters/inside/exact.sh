@@ -1,0 +1,13 @@
+#!/bin/sh
+# Every program once, for the host, which knows how often each instruction of it is executed.
+. "$top_srcdir/tests/counters/inside/inside.sh"
+paranoid -1
+kept=$PWD/measured
+mkdir -p "$kept"
+while read -r program arguments; do
+    # shellcheck disable=SC2086
+    record "$program" -e PAPI_TOT_CYC@200003 -e PAPI_TOT_INS@1000000007 -- "$programs/$program" $arguments
+    check "$program is recorded" test "$status" = 0
+    cp -r "$scratch/$program" "$kept/$program.$SAMPLER"
+done <"$top_srcdir/tests/counters/programs.list"
+done_testing

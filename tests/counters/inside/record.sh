@@ -1,0 +1,48 @@
+#!/bin/sh
+# Recording with counters that overflow: which events, who else wants them, and what threads and processes do meanwhile.
+. "$top_srcdir/tests/counters/inside/inside.sh"
+paranoid -1
+
+# ---- cycles, by any name of theirs -------------------------------------------------------------------------------------------
+record default -- "$programs/shares" 8000
+check_equal "by default cycles are sampled" "$(figure PAPI_TOT_CYC period)" 12000017
+is_whole "default" PAPI_TOT_CYC 1
+for event in PAPI_TOT_CYC cycles CPU_CYCLES perf::CYCLES; do
+    record cycles -e "$event@$PERIOD" -- "$programs/shares" 2000
+    [ "$event" != cycles ] || event=PAPI_TOT_CYC
+    is_whole "$event" "$event" 1
+    [ -z "$EXACT" ] || within "$event: counted is two cycles for each instruction of the program" "$(figure "$event" counted)" 64000000 60000
+done
+
+# ---- several at once --------------------------------------------------------------------------------------------------------------
+if [ -n "$EXACT" ]; then
+    record both -e "PAPI_TOT_CYC@$PERIOD" -e PAPI_TOT_INS@100000007 -- "$programs/shares" 2000
+    is_whole "cycles with instructions" PAPI_TOT_CYC 1
+    within "instructions counted with cycles are half of them" "$((2 * $(figure PAPI_TOT_INS counted)))" "$(figure PAPI_TOT_CYC counted)" 6000
+    within "and those of the program" "$(figure PAPI_TOT_INS counted)" 32000000 30000
+    record group -e "PAPI_TOT_CYC@$PERIOD" -e PAPI_TOT_INS@100000007 -e perf::TASK-CLOCK -e perf::PAGE-FAULTS@1 -- "$programs/shares" 2000
+    is_whole "four events" PAPI_TOT_CYC 1
+    check "four events: page faults, too" test "$(figure perf::PAGE-FAULTS samples)" -gt 0
+    within "four events: time is a nanosecond for each cycle" "$(figure perf::TASK-CLOCK counted)" "$(figure PAPI_TOT_CYC counted)" 6000000
+fi
+# ---- regions, delays ---------------------------------------------------------------------------------------------------------------
+record region -e "PAPI_TOT_CYC@$PERIOD" --region inside -- "$programs/regions" 4000
+[ -z "$EXACT" ] || within "a region's cycles, and no others" "$(figure PAPI_TOT_CYC samples)" 64 1
+record region -e "PAPI_TOT_CYC@$PERIOD" --region inside@2 -- "$programs/regions" 4000
+[ -z "$EXACT" ] || within "of the second time alone" "$(figure PAPI_TOT_CYC samples)" 32 1
+record region -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/regions" 4000
+is_whole "regions that are measured with the rest" PAPI_TOT_CYC 1
+
+# ---- threads and processes -----------------------------------------------------------------------------------------------------------
+for kind in threads openmp; do
+    record $kind -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/threads" 3000 $kind
+    is_whole "$kind" PAPI_TOT_CYC 4
+    [ -z "$EXACT" ] || within "$kind: all of their work is counted" "$(figure PAPI_TOT_CYC counted)" 72000000 400000
+done
+record fork -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/process" 6000 fork
+check "fork: two processes" test "$(ls "$scratch/fork" | grep -c hpcprof)" = 2
+record exec -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/process" 6000 exec
+check "exec: what was before and what came after" test "$(printf '%s\n' "$info" | grep -c '^ *samples')" -ge 1
+record migrate -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/process" 6000 migrate
+is_whole "a thread that goes from processor to processor" PAPI_TOT_CYC 1
+done_testing

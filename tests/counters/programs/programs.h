@@ -1,0 +1,24 @@
+/* What the programs of the counters' tests share. A block is a loop of exactly two instructions, as often as it says: written in assembly,
+   so that the number of instructions that a procedure, a line or a call path executes is known beforehand. */
+#ifndef PROGRAMS_H
+#define PROGRAMS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define INSTRUCTIONS_A_ROUND 2
+
+/* 2 n instructions; here is the line that has them */
+#define BLOCK(n)                                                                                                       \
+    do {                                                                                                               \
+        unsigned long block_rounds = (n);                                                                                    \
+        __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(block_rounds) : : "cc");                                     \
+    } while (0)
+
+/* The first argument: how many thousand rounds a share of one is. */
+static inline unsigned long unit_of(int argc, char **argv)
+{
+    return 1000ul * (argc > 1 ? strtoul(argv[1], NULL, 10) : 1000);
+}
+
+#endif
