@@ -1,5 +1,4 @@
 # The library is one; each folder below adds its files to it.
-FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZSTD_LIBS) $(PAPI_LIBS) $(ZLIB_LIBS) $(IBERTY_LIBS) -lm
 
 noinst_LIBRARIES += %D%/libfilters.a
 filters_libfilters_a_SOURCES = \

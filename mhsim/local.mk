@@ -52,7 +52,7 @@ EXTRA_DIST += %D%/launch/hpcview-cc.in %D%/instrument/heap_calls.inc
 hooksdir = $(pkglibdir)
 dist_hooks_DATA = %D%/instrument/hooks-x86_64.s %D%/instrument/hooks-aarch64.s
 $(wrappers): %D%/launch/hpcview-cc.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) %D% && sed 's,[@]pkglibdir[@],$(pkglibdir),' $(srcdir)/%D%/launch/hpcview-cc.in >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)$(MKDIR_P) %D% && sed 's,[@]prefix[@],$(prefix),; s,[@]bindir[@],$(bindir),; s,[@]pkglibdir[@],$(pkglibdir),' $(srcdir)/%D%/launch/hpcview-cc.in >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
 
 # (they stand in front of malloc and memcpy, as the sanitizers do)
 if !ASAN

@@ -21,6 +21,8 @@ libhpcview_record_a_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_STATIC
 libhpcview_record_a_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS)
 
 include_HEADERS += %D%/include/hpcview.h
+pkgconfigdir = $(libdir)/pkgconfig
+nodist_pkgconfig_DATA = %D%/include/hpcview.pc
 dist_pkgdata_DATA = share/static-flags
 fortrandir = $(pkgdatadir)/fortran
 dist_fortran_DATA = share/fortran/hpcview.f90

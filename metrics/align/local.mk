@@ -5,5 +5,5 @@ metrics_libmetrics_a_SOURCES += \
 check_PROGRAMS += %D%/line_diff_test
 TESTS += %D%/line_diff_test
 %C%_line_diff_test_SOURCES = %D%/line_diff_test.c tests/cases.h tests/chance.h tests/tap.h
-%C%_line_diff_test_LDADD = $(ROOM_LDADD)
+%C%_line_diff_test_LDADD = $(METRICS_LDADD)
 EXTRA_DIST += tests/compare/lines.cases

@@ -5,5 +5,5 @@ metrics_libmetrics_a_SOURCES += \
 check_PROGRAMS += %D%/print_test
 TESTS += %D%/print_test
 %C%_print_test_SOURCES = %D%/print_test.c tests/fixtures/experiment_outline.h tests/fixtures/sample_experiments.c tests/fixtures/sample_experiments.h tests/fixtures/outline.c tests/fixtures/outline.h tests/cases.h tests/chance.h tests/elf.h tests/tap.h
-%C%_print_test_LDADD = $(ROOM_LDADD)
+%C%_print_test_LDADD = $(ALL_LDADD)
 EXTRA_DIST += tests/print/print.cases tests/print/built.cases tests/print/outlines.cases
