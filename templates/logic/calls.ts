@@ -1,7 +1,7 @@
 // Who called whom: a tree of calls as a model of its own, whose places are the tree's nodes, so that tables, columns and
 // pictures work on it as on the scopes. Its views: recursion folded, the callers of a place, the calls of a procedure.
 
-import { Kind, type Metric, type Model, NONE, type Numbers, type PlaceIx, type TreeNodes, type Values } from '../model/data';
+import { firstMetric, Kind, type Metric, type Model, NONE, type Numbers, type PlaceIx, type TreeNodes, type Values } from '../model/data';
 import { type Groups, makeGroups, sumOver } from './cells';
 import { Columns } from './columns';
 import { selfOfCalls, SelfValues } from './self';
@@ -110,6 +110,85 @@ class NodeList {
 
 const add = (sum: number, value: number): number =>
   Number.isNaN(value) ? sum : Number.isNaN(sum) ? value : sum + value;
+
+// ---- one row a call ----
+
+/** Frames below which a program begins: nobody looks for time there. */
+const START_UP = /^(_start|__libc_start_(main|call_main).*|(__)?clone3?|start_thread|_dl_start.*)$/;
+
+export interface CallRowsTree extends MadeTree {
+  readonly origin: Uint32Array; // the node of the tree it was made of
+  readonly site: Int32Array; // of a call: the line it is on, a place; NONE
+}
+
+/** The tree without lines that only call: a call is one row, which has the line it is on. What a line costs itself stays a
+ *  row of its own. Without the frames of the start-up, whose callees are at the top. */
+export function callRows(model: Model, { nodes, model: calls }: MadeTree): CallRowsTree {
+  const { places } = model;
+  const { kind } = places;
+  const hasOwn = ownNodes(nodes, calls);
+  const became = new Int32Array(nodes.count); // the row that what is below a node hangs on
+  const site = new Int32Array(nodes.count).fill(NONE); // of a line: itself
+  const parent: number[] = [];
+  const origin: number[] = [];
+  const sites: number[] = [];
+  for (let i = 0; i < nodes.count; i++) {
+    const place = nodes.place[i];
+    const up = i === 0 ? NONE : became[nodes.parent[i]];
+    const isLine = kind[place] === Kind.Line;
+    const isStart = kind[place] === Kind.Procedure && up === 0 && START_UP.test(places.strings[places.name[place]]);
+    const isRow = isLine ? hasOwn[i] === 1 : !isStart;
+    if (isLine) site[i] = place;
+    became[i] = isRow && !isLine ? parent.length : up;
+    if (!isRow) continue;
+    parent.push(up);
+    origin.push(i);
+    sites.push(up > 0 && kind[place] === Kind.Procedure ? site[nodes.parent[i]] : NONE);
+  }
+  const rows = { count: parent.length, parent: Int32Array.from(parent), place: Uint32Array.from(origin, (i) => nodes.place[i]) };
+  const tree = treeModel(model, rows, new RowValues(calls, origin), false);
+  sites.forEach((line, row) => {
+    if (line === NONE || places.file[line] === NONE) return;
+    (tree.places.callFile as Int32Array)[row] = places.file[line];
+    (tree.places.callLine as Uint32Array)[row] = places.lineFirst[line];
+  });
+  return { nodes: rows, model: tree, origin: Uint32Array.from(origin), site: Int32Array.from(sites) };
+}
+
+/** By node: nothing hangs below it, or it has a cost of its own in the metric that one looks at first. */
+function ownNodes(nodes: TreeNodes, model: Model): Uint8Array {
+  const has = new Uint8Array(nodes.count).fill(1);
+  for (let i = 1; i < nodes.count; i++) has[nodes.parent[i]] = 0;
+  const metric = firstMetric(model.metrics);
+  const own = metric < 0 ? null : model.values.of(metric, true);
+  if (own) for (let i = 0; i < nodes.count; i++) if (own[i] > 0) has[i] = 1;
+  return has;
+}
+
+/** Values of the tree that the rows are of; of a line, which has no calls below it any more, its own. */
+class RowValues implements Values {
+  readonly #known = new WeakMap<Float64Array, Float64Array>();
+
+  constructor(
+    private readonly tree: Model,
+    private readonly origin: readonly number[],
+  ) {}
+
+  #isLine = (node: number): boolean => this.tree.places.kind[node] === Kind.Line;
+
+  of(metric: number, exclusive: boolean): Float64Array | null {
+    const all = this.tree.values.of(metric, exclusive);
+    const own = this.tree.values.of(metric, true);
+    if (!all || !own) return null;
+    let rows = this.#known.get(all);
+    if (!rows) this.#known.set(all, (rows = Float64Array.from(this.origin, (i) => (this.#isLine(i) ? own : all)[i])));
+    return rows;
+  }
+
+  at = (metric: number, exclusive: boolean, row: number): number | null =>
+    this.tree.values.at!(metric, exclusive || this.#isLine(this.origin[row]), this.origin[row]);
+  failure = (metric: number): string | undefined => this.tree.values.failure(metric);
+}
 
 // ---- recursion ----
 

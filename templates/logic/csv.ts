@@ -10,6 +10,9 @@ const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.repla
 /** Text that a spreadsheet would take for a formula stays text. */
 const safe = (text: string): string => quoted(/^[=+\-@\t]/.test(text) ? `'${text}` : text);
 
+export const csvText = (rows: readonly (readonly string[])[]): string =>
+  rows.map((cells) => `${cells.map(safe).join(',')}\n`).join('');
+
 export function tableCsv(model: Model, table: Table, columns: readonly Column[]): string {
   const head = ['depth', 'kind', 'name', 'where', 'procedure', 'instances'];
   const names = columns.map((c) => `${c.metric.name}${c.exclusive ? ' (E)' : ''}`);

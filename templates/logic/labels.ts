@@ -118,8 +118,12 @@ export function labelOf(model: Model, place: PlaceIx): Label {
       return places.lineFirst[place] === 0
         ? { text: 'no line known', detail: '', badges: [] }
         : { text: lineRange(model, place), detail: '', badges: [] };
-    default:
-      return { text: places.strings[places.name[place]] || NAMELESS[places.kind[place]] || '', detail: '', badges: [] };
+    default: {
+      // of a row of the tree of calls, the line of the call
+      const isCall = model.scopes && places.kind[place] === Kind.Procedure && places.callFile[place] !== NONE;
+      const detail = isCall ? `called at ${baseName(fileName(model, places.callFile[place]))}:${places.callLine[place]}` : '';
+      return { text: places.strings[places.name[place]] || NAMELESS[places.kind[place]] || '', detail, badges: [] };
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // From source lines to places, and what each line and file costs.
 
-import { type FileIx, Kind, type Model, NONE, type PlaceIx } from '../model/data';
+import { type FileIx, Kind, type Model, NONE, type PlaceIx, type TreeNodes } from '../model/data';
 import { type Groups, makeGroups } from './cells';
 import { compareValues, countUp, sortedByValue } from './sort';
 
@@ -77,6 +77,26 @@ export function fileLines(model: Model, index: LineIndex, file: FileIx): FileLin
     groups: makeGroups(model, Uint32Array.from(start), members, true, own),
     at: new Map(numbers.map((n, g) => [n, g])),
   };
+}
+
+/** Longer chains of lines of one file on one call path are taken for recursion. */
+const LONGEST_CHAIN = 200;
+
+/** By group what the lines of a file cost on call paths, with all that they call; in recursion the outermost call counts. */
+export function withCalls({ count, parent, place }: TreeNodes, { groups }: FileLines, values: Float64Array): Float64Array {
+  const out = new Float64Array(groups.count).fill(NaN);
+  const { groupOf } = groups;
+  const nearest = new Int32Array(count); // the node itself or the nearest one above it that is in the file
+  for (let i = 0; i < count; i++) {
+    const group = groupOf[place[i]];
+    let up = i === 0 ? NONE : nearest[parent[i]];
+    nearest[i] = group === NONE ? up : i;
+    if (group === NONE || Number.isNaN(values[i])) continue;
+    for (let steps = 0; up !== NONE && groupOf[place[up]] !== group && steps < LONGEST_CHAIN; steps++)
+      up = up === 0 ? NONE : nearest[parent[up]];
+    if (up === NONE) out[group] = (out[group] || 0) + values[i];
+  }
+  return out;
 }
 
 /** Every place that stands on this line, the costliest first; where no cost of its own fell on it, the scopes that begin

@@ -181,9 +181,9 @@ export class Tables {
   }
 
   of(state: State, subject: Subject): Table {
-    return state.view === 'tree' || state.view === 'summary' || state.view === 'calls'
-      ? this.#treeTable(state, subject)
-      : this.#flatTable(state, subject, state.view);
+    return Object.hasOwn(LEVEL_KIND, state.view)
+      ? this.#flatTable(state, subject, state.view as Level)
+      : this.#treeTable(state, subject);
   }
 
   #treeTable(state: State, subject: Subject): Table {

@@ -13,7 +13,7 @@ export type Action =
   | { readonly type: 'flatten'; readonly levels: number }
   | { readonly type: 'hot'; readonly percent: number }
   | { readonly type: 'fold'; readonly on: boolean }
-  | { readonly type: 'beside'; readonly on: boolean }
+  | { readonly type: 'beside' | 'about'; readonly on: boolean }
   | { readonly type: 'least'; readonly percent: number }
   | { readonly type: 'filter'; readonly text: string }
   | { readonly type: 'expand'; readonly places: readonly PlaceIx[] }

@@ -46,7 +46,8 @@ export function reduce(state: State, action: Action): State {
     case 'fold':
       return { ...state, fold: action.on, calls: null };
     case 'beside':
-      return { ...state, beside: action.on };
+    case 'about':
+      return { ...state, [action.type]: action.on };
     case 'least':
       return { ...state, least: action.percent };
     case 'filter':

@@ -5,10 +5,15 @@ import type { ColumnId, Typed } from '../logic/columns';
 import type { Form } from '../logic/format';
 import type { Level } from '../logic/flat';
 
-/** 'calls': the tree of calls, top-down. */
-export type View = 'summary' | 'tree' | 'calls' | Level;
+/** 'calls': the tree of calls, top-down; 'tree' and the levels are tables of the view Code. */
+export type View = 'summary' | 'tree' | 'calls' | Level | Page;
+/** Views without a table of scopes. */
+export const PAGES = ['time', 'memory', 'data'] as const;
+export type Page = (typeof PAGES)[number];
+export const isPage = (view: View): view is Page => PAGES.includes(view as Page);
+export type TableView = Exclude<View, 'summary' | Page>;
 /** In the order of the number keys; the summary has its own. */
-export const TABLES: readonly Exclude<View, 'summary'>[] = [
+export const TABLES: readonly TableView[] = [
   'tree',
   'line',
   'loop',
@@ -18,7 +23,7 @@ export const TABLES: readonly Exclude<View, 'summary'>[] = [
   'module',
   'calls',
 ];
-export const VIEWS: readonly View[] = ['summary', ...TABLES];
+export const VIEWS: readonly View[] = ['summary', ...TABLES, ...PAGES];
 
 /** What is open in the tree of calls, and the node that is selected there. Folded, its nodes have other numbers. */
 export interface CallRows {
@@ -28,8 +33,9 @@ export interface CallRows {
 
 export type Panel = 'none' | 'about' | 'help' | 'columns';
 
-/** Where panes stand beside the table; each slot shows one of its panes, or none. */
-export const SLOTS = ['picture', 'reading', 'inspect'] as const;
+/** Where panes are: beside the table (the flame graph beside calls, the picture beside the others), or a page of their own.
+ *  Each slot shows one of its panes, or none. */
+export const SLOTS = ['picture', 'reading', 'inspect', 'flame', ...PAGES] as const;
 export type Slot = (typeof SLOTS)[number];
 export type Layout = { readonly [S in Slot]: string }; // a pane's name; "": closed
 
@@ -55,6 +61,7 @@ export interface State {
   readonly selected: PlaceIx | null;
   readonly source: SourceMark | null;
   readonly beside: boolean; // the table's columns beside each line of the source
+  readonly about: boolean; // of a table beside the places, only rows about what is selected
   readonly expanded: ReadonlySet<PlaceIx>;
   readonly calls: CallRows | null; // null: as it opens by itself
   readonly zoom: PlaceIx; // the root of tree and pictures

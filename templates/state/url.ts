@@ -7,7 +7,7 @@ import { CALLS } from '../logic/calls';
 import { type ColumnId, Columns, type Typed } from '../logic/columns';
 import { FORMS } from '../logic/format';
 import { sourceOf } from '../logic/tree';
-import { type CallRows, type Layout, type Slot, SLOTS, type SourceMark, type State, VIEWS, type View } from './state';
+import { type CallRows, type Layout, type Page, type Slot, SLOTS, type SourceMark, type State, VIEWS, type View } from './state';
 
 const VERSION = 'v2';
 /** Longer lists of open rows are left out: addresses have limits, and people who paste them too. */
@@ -16,7 +16,12 @@ const MOST_OPEN = 300;
 const sortText = (state: State): string => `${state.sortBy ?? 'name'}${state.descending ? '-' : '+'}`;
 const sourceText = (s: SourceMark): string =>
   s.first === 0 ? `${s.file}` : s.last > s.first ? `${s.file}:${s.first}-${s.last}` : `${s.file}:${s.first}`;
-const layoutText = (layout: Layout): string => SLOTS.map((s) => layout[s]).join(',');
+/** Without the slots at the end that are as at the start; the first three are always there. */
+function layoutText(layout: Layout, start: Layout): string {
+  const names = SLOTS.map((s) => layout[s]);
+  while (names.length > 3 && names[names.length - 1] === start[SLOTS[names.length - 1]]) names.pop();
+  return names.join(',');
+}
 
 /** Open rows as differences in base 36: they stand in one another's neighbourhood. null: too many. */
 function openText(expanded: ReadonlySet<number>): string | null {
@@ -79,9 +84,11 @@ export function toHash(state: State, start: State): string {
   if (state.fold) put('fold', '1');
   if (state.least !== start.least) put('least', String(state.least));
   if (state.beside) put('beside', '1');
+  if (state.about) put('about', '1');
   if (state.filter) put('find', state.filter);
   if (state.zoom) put('zoom', String(state.zoom));
-  if (layoutText(state.layout) !== layoutText(start.layout)) put('panes', layoutText(state.layout));
+  const [panes, usual] = [state.layout, start.layout].map((layout) => layoutText(layout, start.layout));
+  if (panes !== usual) put('panes', panes);
   if (state.view !== 'summary') {
     const open = openText(state.expanded);
     if (open !== null && open !== openText(start.expanded)) put('open', open);
@@ -113,7 +120,7 @@ function parseCalls(open: string, selected: string | undefined, model: Model): C
   return { open: parseOpen(open, count), selected: parsePlace(selected, count) };
 }
 
-function parseLayout(text: string | undefined, start: Layout): Layout {
+function parseLayout(text: string | undefined, start: Layout): { [S in Slot]: string } {
   const names = text?.split(',') ?? [];
   const layout: { [S in Slot]: string } = { ...start };
   SLOTS.forEach((slot, i) => {
@@ -121,6 +128,10 @@ function parseLayout(text: string | undefined, start: Layout): Layout {
   });
   return layout;
 }
+
+/** The page that has what stood in the inspector when a link was made. */
+const pageOf = (pane: string): Page | null =>
+  pane === 'barriers' || pane === 'threads' ? 'time' : pane === 'memory' ? pane : /^(table-|search$)/.test(pane) ? 'data' : null;
 
 function between(text: string | undefined, least: number, most: number, otherwise: number): number {
   const number = /^\d+$/.test(text ?? '') ? Number(text) : NaN;
@@ -145,7 +156,14 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
       return [part.slice(0, Math.max(eq, 0)), decode(part.slice(eq + 1))];
     }),
   );
-  const view = VIEWS.includes(match[2] as View) ? (match[2] as View) : match[1] === 'v1' ? 'tree' : start.view;
+  const layout = parseLayout(query.get('panes'), start.layout);
+  let view = VIEWS.includes(match[2] as View) ? (match[2] as View) : match[1] === 'v1' ? 'tree' : start.view;
+  const page = pageOf(layout.inspect);
+  if (page && view !== 'summary') {
+    layout[page] = layout.inspect;
+    layout.inspect = start.layout.inspect;
+    view = page;
+  }
   const typed = parseTyped(query.get('typed') ?? '', model);
   const known = new Columns(model, typed);
   let { sortBy, descending, shown } = start;
@@ -175,12 +193,13 @@ export function fromHash(hash: string, start: State, model: Model): Partial<Stat
     fold: query.get('fold') === '1',
     least: least >= 0 && least <= 100 ? least : start.least,
     beside: query.get('beside') === '1',
+    about: query.get('about') === '1' || page === 'data',
     filter: query.get('find') ?? '',
     selected,
     source: parseSource(query.get('source') ?? '', model) ?? itsSource ?? null,
     zoom: parsePlace(query.get('zoom'), model.places.count) ?? 0,
     base: query.get('base') ?? '',
-    layout: parseLayout(query.get('panes'), start.layout),
+    layout,
     ...(open === undefined ? {} : { expanded: parseOpen(open, model.places.count) }),
     ...(calls === undefined ? {} : { calls: parseCalls(calls, query.get('call'), model) }),
   };

@@ -8,7 +8,7 @@ import { findingsAt } from '../logic/diagnosis';
 import { distributionAt, metricsByThread } from '../logic/distribution';
 import { formatAs, formatExact, formatPercent, formatScaled, formatShort, formatSigned, plural, scaleAmong, scaleFor, share, unitIn } from '../logic/format';
 import { parseFormula, quoteName, readFormula } from '../logic/formula';
-import { headsAround } from '../logic/heads';
+import { headsAround } from '../logic/sticky_headers';
 import { Code } from '../logic/instructions';
 import { badgeTitle, describe, labelOf, lineRange, shortName } from '../logic/labels';
 import { Memory, missesOnLine } from '../logic/memory';
@@ -62,6 +62,7 @@ function testActions(start: State): void {
     [{ type: 'hot', percent: 70 }, { hot: 70 }],
     [{ type: 'fold', on: true }, { fold: true, calls: null }],
     [{ type: 'beside', on: true }, { beside: true }],
+    [{ type: 'about', on: true }, { about: true }],
     [{ type: 'least', percent: 5 }, { least: 5 }],
     [{ type: 'filter', text: 'x' }, { filter: 'x' }],
     [{ type: 'expand', places: [5, 6] }, open(0, 3, 5, 6)],

@@ -54,12 +54,13 @@ function drawState(m: Model, start: State): State {
     selected: draw(4) ? draw(PLACES) : null,
     source: draw(3) ? source : null,
     beside: draw(2) === 0,
+    about: draw(2) === 0,
     expanded: draw(5) ? someOf(PLACES, oneOf(sizes)) : new Set([0]),
     calls: draw(4) ? { open: someOf(NODES, oneOf(sizes)), selected: draw(3) ? draw(draw(2) ? 2 : NODES) : null } : null,
     zoom: draw(2) ? draw(PLACES) : 0,
     base: oneOf(['', 'old', 'a run;=']),
     typed,
-    layout: { picture: oneOf(['', 'icicle', 'a-b_1']), reading: oneOf(['source', 'files']), inspect: oneOf(['', 'why']) },
+    layout: { picture: oneOf(['', 'icicle', 'a-b_1']), reading: oneOf(['source', 'files']), inspect: oneOf(['', 'why']), flame: oneOf(['', 'tree-calls']), time: oneOf(['', 'threads']), memory: oneOf(['', 'x']), data: oneOf(['', 'table-a']) },
   };
 }
 
@@ -129,10 +130,10 @@ function testBounds(m: Model, start: State): void {
   const sorts = ['1e-', '1e+', 'name-', 'name+', '9i-', '1e', '', '-'];
   const sorted = sorts.map((s) => fromHash(`#v2/tree?sort=${encodeURIComponent(s)}`, { ...at, sortBy: '0i', descending: true }, m)!);
   equal(sorted.map((s) => `${s.sortBy} ${s.descending}`), ['1e true', '1e false', 'null true', 'null false', '0i true', '0i true', '0i true', '0i true'], 'addresses: what is sorted by');
-  const words = ['ofParent', 'fuse', 'fold', 'beside'] as const;
-  const on = fromHash('#v2/tree?percent=parent&fuse=1&fold=1&beside=1', at, m)!;
-  const off = fromHash('#v2/tree?percent=total&fuse=0&fold=0&beside=2', at, m)!;
-  equal([words.map((w) => on[w]), words.map((w) => off[w])], [[true, true, true, true], [false, false, false, false]], 'addresses: on and off');
+  const words = ['ofParent', 'fuse', 'fold', 'beside', 'about'] as const;
+  const on = fromHash('#v2/tree?percent=parent&fuse=1&fold=1&beside=1&about=1', at, m)!;
+  const off = fromHash('#v2/tree?percent=total&fuse=0&fold=0&beside=2&about=0', at, m)!;
+  equal([words.map((w) => on[w]), words.map((w) => off[w])], [[true, true, true, true, true], [false, false, false, false, false]], 'addresses: on and off');
 }
 
 /** No more typed metrics than a hundred, none longer than 2000 letters, none that could not be typed. */

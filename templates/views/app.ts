@@ -4,13 +4,14 @@ import { firstMetric, Kind, type Model, NONE, type PlaceIx } from '../model/data
 import { SourceTexts } from '../model/load';
 import { type Column, type ColumnId, columnId, Columns } from '../logic/columns';
 import type { Groups } from '../logic/cells';
+import { CALLS } from '../logic/calls';
 import { comparedColumns } from '../logic/compare';
 import { type FileLines, fileLines, type LineIndex, lineIndex, linesByFile, placesOnLine } from '../logic/lines';
 import { Memo } from '../logic/memo';
 import { type Subject, type Table, Tables } from '../logic/rows';
 import { type Scale, scaleAmong, scaleFor } from '../logic/format';
 import { ancestors, type Children, hotPath, sourceOf, subtree } from '../logic/tree';
-import type { State, View } from '../state/state';
+import type { Page, State, View } from '../state/state';
 import { Store } from '../state/store';
 import { TreeApps } from './trees';
 
@@ -42,12 +43,13 @@ export function startState(model: Model): State {
     selected: null,
     source: null,
     beside: false,
+    about: false,
     expanded: new Set([0]),
     calls: null,
     zoom: 0,
     base: '',
     typed: [],
-    layout: { picture: 'icicle', reading: 'source', inspect: 'why' },
+    layout: { picture: '', reading: 'source', inspect: 'card', flame: `tree-${CALLS}`, time: 'barriers', memory: 'memory', data: '' },
     panel: 'none',
   };
 }
@@ -270,7 +272,7 @@ export class App {
 
   /** Whom the table shows: the tree of calls, or the scopes and what is made of them. */
   get front(): App {
-    return (this.state.view === 'calls' && this.trees.calls()?.app) || this;
+    return (this.state.view === 'calls' && this.trees.callRows()?.app) || this;
   }
 
   /** Sorts by the next column to the right, or the one before; after the last comes the name. */
@@ -310,6 +312,18 @@ export class App {
     const shown = base ? comparedColumns(this.model, base, this.start.shown) : this.start.shown;
     const difference = shown.find((id) => id.includes('-'));
     this.store.dispatch({ type: 'compare', base, shown, sortBy: difference ?? this.start.sortBy });
+  }
+
+  /** Shows one of the pages, about a place. */
+  showPage(view: Page, pane: string, place: PlaceIx = 0): void {
+    this.store.dispatch({ type: 'pane', slot: view, name: pane });
+    this.select(place, false, view);
+  }
+
+  /** Shows a table, and if a place is given only the rows about it. */
+  showTable(name: string, place: PlaceIx | null = null): void {
+    this.store.dispatch({ type: 'about', on: place !== null });
+    this.showPage('data', `table-${name}`, place ?? this.state.selected ?? 0);
   }
 
   // ---- drawing ----

@@ -52,10 +52,10 @@ class BarriersPane implements Pane {
     return [
       this.#about,
       this.#head(),
+      ...this.#timeline(barriers),
       this.#columns(barriers, all),
       ...(all.length > 1 ? [this.#runs(all)] : []),
       this.#numbers(barriers),
-      ...this.#timeline(barriers),
       ...this.#matrix(),
     ];
   }
@@ -289,9 +289,8 @@ const percent = (x: number): string => (Number.isNaN(x) ? '' : x.toFixed(1));
 
 export const barriersPane: PaneType = {
   name: 'barriers',
-  title: 'Overview',
-  slot: 'inspect',
-  room: 'Phases',
+  title: 'Phases and barriers',
+  slot: 'time',
   isThere: (app) => app.model.tables.some((t) => t.name === 'barriers' && t.rows > 0 && t.columns.some((c) => c.name === 'phase')),
   make: (app) => new BarriersPane(app),
 };

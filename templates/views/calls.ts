@@ -3,8 +3,8 @@
 import { Kind, NONE, type PlaceIx } from '../model/data';
 import { type Call, type Callers, type Calls, callersOf, callsOf } from '../logic/calls';
 import { formatPercent, formatScaled } from '../logic/format';
-import { labelOf } from '../logic/labels';
-import { Memo, same } from '../logic/memo';
+import { folded, labelOf } from '../logic/labels';
+import { Memo } from '../logic/memo';
 import { compareValues } from '../logic/sort';
 import { sourceOf } from '../logic/tree';
 import type { App } from './app';
@@ -40,14 +40,20 @@ export class CallsTable {
   constructor(private readonly app: App) {}
 
   get isShown(): boolean {
-    return this.app.state.view === 'calls' && this.app.trees.callsIndex >= 0;
+    return this.app.state.view === 'calls';
   }
 
   draw(): void {
     const { trees } = this.app;
     this.element.hidden = !this.isShown;
     if (!this.isShown) return;
-    const tree = trees.calls();
+    if (trees.callsIndex < 0) {
+      this.element.replaceChildren(
+        h('p', { class: 'empty' }, 'No call paths were recorded. “hpcview record -- ./program” records them by default; for perf, use “perf record -g”.'),
+      );
+      return;
+    }
+    const tree = trees.callRows();
     if (!tree) {
       const why = trees.failure(trees.callsIndex) ?? 'Reading …';
       this.element.replaceChildren(h('p', { class: 'empty' }, visible(why)));
@@ -123,71 +129,49 @@ class CallersPane implements Pane {
   }
 }
 
-/** Who calls the selected procedure, and what it (or the selected part of it) calls. */
-class CallsPane implements Pane {
-  readonly element = h('section', { class: 'pane callers', 'aria-label': 'Calls from and to what is selected' });
-  #drawn: readonly unknown[] = [];
+const FEW = 5;
 
-  constructor(private readonly app: App) {}
+/** Who calls the procedure of a place, or what an inlined call is in, and what the place calls; nothing if it is on no path. */
+export function callLists(app: App, place: PlaceIx): HTMLElement[] {
+  const calls = app.trees.smallCalls();
+  const found = calls && callsOf(app.model, calls.tree, place);
+  if (!calls || !found) return [];
+  return [
+    ...callList(app, 'Called from', calls, found.callers, (c) => c.caller),
+    ...callList(app, 'Calls', calls, found.callees, (c) => c.callee),
+  ];
+}
 
-  draw(): void {
-    const { app } = this;
-    const { selected } = app.state;
-    const calls = app.trees.calls();
-    const inputs = [selected, calls, app.heatColumn, app.arrivals];
-    if (same(inputs, this.#drawn)) return;
-    this.#drawn = inputs;
-    if (!calls || selected === null) {
-      const text = selected === null ? 'Select a row to see who called it, and what it calls.' : 'Reading …';
-      this.element.replaceChildren(nothing(text));
-      return;
-    }
-    const found = callsOf(app.model, calls.tree, selected);
-    if (!found) return this.element.replaceChildren(nothing('Select a procedure, or something in one.'));
-    if (found.callers.rows.length === 0 && found.callees.rows.length === 0)
-      return this.element.replaceChildren(notOnPaths(app, selected));
-    this.element.replaceChildren(
-      ...this.#list('Called by', calls, found.callers, (c) => c.caller),
-      ...this.#list(`Calls from ${labelOf(app.model, selected).text}`, calls, found.callees, (c) => c.callee),
-    );
-  }
+function callList(app: App, title: string, tree: TreeApp, calls: Calls, other: (call: Call) => PlaceIx): HTMLElement[] {
+  if (calls.rows.length === 0) return [];
+  const { columns } = tree.app;
+  const column = tree.app.inclusive(tree.app.heatColumn!);
+  const values = columns.values(column, calls.cells);
+  const order = calls.rows.map((_, i) => i).sort((a, b) => compareValues(values[a], values[b], true) || a - b);
+  const text = (value: number): string => {
+    const percent = formatPercent(value, columns.whole(column));
+    return (percent ? `${percent}%` : formatScaled(value, tree.app.scale(column))) || 'no data';
+  };
+  const list = h('ul', { class: 'parts' });
+  const show = (many: number): void =>
+    list.replaceChildren(...order.slice(0, many).map((i) => callItem(app, text(values[i]), calls.rows[i], other(calls.rows[i]))));
+  show(FEW);
+  const more = order.length - FEW;
+  const all = button(`${more} more`, `All, up to ${MOST}`, () => (show(MOST), all.remove()), 'link');
+  return [h('h3', null, title), list, ...(more > 0 ? [all] : [])];
+}
 
-  #list(title: string, tree: TreeApp, calls: Calls, other: (call: Call) => PlaceIx): HTMLElement[] {
-    const columns = tree.app.columns;
-    const column = tree.app.inclusive(tree.app.heatColumn!);
-    const values = columns.values(column, calls.cells);
-    const order = calls.rows.map((_, i) => i).sort((a, b) => compareValues(values[a], values[b], true) || a - b);
-    const text = (value: number): string => {
-      const percent = formatPercent(value, columns.whole(column));
-      return (percent ? `${percent}%` : formatScaled(value, tree.app.scale(column))) || 'no data';
-    };
-    return [
-      h('p', { class: 'why-title' }, h('b', null, visible(title)), calls.rows.length ? '' : ': nobody'),
-      h(
-        'ul',
-        { class: 'parts' },
-        ...order.slice(0, MOST).map((i) => this.#item(text(values[i]), calls.rows[i], other(calls.rows[i]))),
-      ),
-      ...(order.length > MOST ? [h('p', { class: 'muted' }, `and ${order.length - MOST} cheaper ones`)] : []),
-    ];
-  }
-
-  #item(value: string, call: Call, other: PlaceIx): HTMLElement {
-    const { app } = this;
-    const go = (place: PlaceIx, text: string): HTMLElement =>
-      button(visible(text), 'Select it', () => app.select(place), 'crumb');
-    const name = (place: PlaceIx): string => labelOf(app.model, place).text;
-    return h(
-      'li',
-      null,
-      h('span', { class: 'n' }, value),
-      go(other, name(other)),
-      ...(app.model.places.kind[call.line] === Kind.Line
-        ? [muted(' at '), go(call.line, name(call.line))]
-        : []),
-      ...(call.loop === NONE ? [] : [muted(' in '), go(call.loop, name(call.loop))]),
-    );
-  }
+function callItem(app: App, value: string, call: Call, other: PlaceIx): HTMLElement {
+  const go = (place: PlaceIx): HTMLElement =>
+    button(visible(folded(labelOf(app.model, place).text)), 'Select it', () => app.select(place), 'crumb');
+  return h(
+    'li',
+    null,
+    h('span', { class: 'n' }, value),
+    go(other),
+    ...(call.line !== other && app.model.places.kind[call.line] === Kind.Line ? [muted(' at '), go(call.line)] : []),
+    ...(call.loop === NONE ? [] : [muted(' in '), go(call.loop)]),
+  );
 }
 
 const isThere = (app: App): boolean => app.mainColumn !== null && app.trees.callsIndex >= 0;
@@ -197,16 +181,7 @@ export const callPanes: readonly PaneType[] = [
     name: 'callers-tree',
     title: 'Callers',
     slot: 'inspect',
-    room: 'Callers',
     isThere,
     make: (app) => new CallersPane(app),
-  },
-  {
-    name: 'calls',
-    title: 'Calls in and out',
-    slot: 'inspect',
-    room: 'Callers',
-    isThere,
-    make: (app) => new CallsPane(app),
   },
 ];

@@ -271,9 +271,8 @@ function names(shares: readonly Share[], plot: Plot): SVGElement[] {
 
 export const distributionPane: PaneType = {
   name: 'threads',
-  title: 'By thread',
-  slot: 'inspect',
-  room: 'Threads',
+  title: 'Ranks and threads',
+  slot: 'time',
   isThere: (app) => app.model.tables.some((t) => t.name === TABLE && t.rows > 0),
   make: (app) => new DistributionPane(app),
 };

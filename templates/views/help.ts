@@ -37,7 +37,7 @@ const TERMS: readonly (readonly [string, string])[] = [
   ],
   [
     'Call paths',
-    'Where they were recorded: who called whom, from the first function down, each call below the line and the loops it stands in. Inclusive is with all that was called there (perf’s “children”). “Callers” has the ways to what is selected, a procedure, loop or line, with shares of its cost; “Calls in and out” the calls to a procedure and from it. “Fold recursion” shows a procedure that calls itself once on each path.',
+    'Where they were recorded: who called whom, from the first function down, each call below the line and the loops it stands in. Inclusive is with all that was called there (perf’s “children”). “Callers” has the call paths to the selection, with shares of its cost; its card lists who calls it and what it calls. “Fold recursion” shows a procedure that calls itself once on each path.',
   ],
   ['Irreducible', 'A loop that is entered at more than one place; its extent is the best guess there is.'],
   [
@@ -53,9 +53,11 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['h', 'hot path from the selected row; in the source: the hottest line'],
   ['m', 'in the source: the columns of the table for each line'],
   ['*  c', 'open everything below the selected row; close all'],
-  ['s  t  f  g', 'summary, tree, flat tables, the picture on or off'],
-  ['z', 'look into the selected scope: the root of tree and picture; again or Esc: the whole program'],
-  ['-  +', 'flatten the scope tree by a level; put it back'],
+  ['s  t  f  8', 'summary, code, its lines, calls'],
+  ['w  n  d', 'time, memory, data'],
+  ['g', 'the picture or the flame graph on or off'],
+  ['z', 'zoom in: the selected scope becomes the root of tree and picture; again or Esc: the whole program'],
+  ['-  +', 'flatten the tree by one level; undo it'],
   ['>  <  r', 'sort by the next column, by the one before; turn the order round'],
   ['/', 'filter (in the source: find text): a name, file:line, spm*, /^cg|dot$/, file:heat* module:libm'],
   ['Enter  Shift+Enter', 'finding in the source (/ or Ctrl+F there): the next, the one before'],
@@ -81,7 +83,7 @@ export function helpDialog(close: () => void): HTMLElement {
     h(
       'p',
       null,
-      'The summary says where the program spent what was measured, and what the result lacks; everything there leads into the workspace. There the hot path is open when you come: it leads from the program to the loop or line that costs most. Select a row, a box of the picture or a source line, and all panes follow. Click a column’s head to sort by it: the same metric then colours the source and the file list. The address of the page holds what you see, so a link shows others the same.',
+      'Five views, each a question: Summary (what is wrong?), Code (where?), Calls (who calls it?), Time (when, and who waits?), Memory (which data?); Data has every other table. Everything in the summary is a link. Code opens on the hottest loop or line with its source. Select a row, a box, a line or an instruction, and all panes follow; the card says what is known of it. Click a column’s head to sort by it: the same metric then colours the source and the file list. The address of the page holds what you see, so a link shows others the same.',
     ),
     h(
       'div',

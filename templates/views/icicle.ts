@@ -4,6 +4,7 @@
 import { Kind, NONE, type PlaceIx } from '../model/data';
 import type { Column } from '../logic/columns';
 import { formatPercent, formatShort } from '../logic/format';
+import { CALLS } from '../logic/calls';
 import { type Boxes, boxAt, icicle } from '../logic/icicle';
 import { folded, kindName, labelIn, labelOf, shortName } from '../logic/labels';
 import { Memo } from '../logic/memo';
@@ -357,7 +358,7 @@ class TreePicture implements Pane {
 
   draw(): void {
     const { trees } = this.app;
-    const tree = trees.of(this.index);
+    const tree = this.index === trees.callsIndex ? trees.callRows() : trees.of(this.index);
     if (!tree) {
       const why = trees.failure(this.index) ?? 'Reading …';
       this.element.replaceChildren(h('p', { class: 'empty small' }, visible(why)));
@@ -374,8 +375,8 @@ class TreePicture implements Pane {
 export const treePanes = (app: App): PaneType[] =>
   app.model.trees.map((tree, i) => ({
     name: `tree-${tree.name}`,
-    title: tree.title,
-    slot: 'picture',
+    title: tree.name === CALLS ? 'Flame graph' : tree.title,
+    slot: tree.name === CALLS ? 'flame' : 'picture',
     isThere: () => app.mainColumn !== null && tree.nodes > 1,
     make: () => new TreePicture(app, i, tree.title),
   }));

@@ -1,6 +1,6 @@
 // Keys that work wherever one is.
 
-import { TABLES } from '../state/state';
+import { isPage, TABLES } from '../state/state';
 import type { App } from './app';
 
 /** Keys that mean the table wherever the focus is, but in a pane with rows of its own: after a click on a button one
@@ -38,7 +38,7 @@ export function installKeys(app: App, places: Places): void {
     }
     if (event.defaultPrevented) return;
     if (MOVES.includes(event.key)) {
-      if (app.state.view === 'summary') return; // it scrolls
+      if (app.state.view === 'summary' || isPage(app.state.view)) return; // it scrolls
       places.focusTable();
       places.tableKey(event);
       return;
@@ -74,6 +74,15 @@ export function installKeys(app: App, places: Places): void {
       case 't':
         app.store.dispatch({ type: 'view', view: 'tree' });
         break;
+      case 'w':
+        app.store.dispatch({ type: 'view', view: 'time' });
+        break;
+      case 'n':
+        app.store.dispatch({ type: 'view', view: 'memory' });
+        break;
+      case 'd':
+        app.store.dispatch({ type: 'view', view: 'data' });
+        break;
       case 'f':
         app.store.dispatch({ type: 'view', view: 'line' });
         break;
@@ -102,7 +111,7 @@ export function installKeys(app: App, places: Places): void {
         break;
       default: {
         const view = TABLES[Number(event.key) - 1];
-        if (!view || (view === 'calls' && app.trees.callsIndex < 0)) return;
+        if (!view) return;
         app.store.dispatch({ type: 'view', view });
       }
     }

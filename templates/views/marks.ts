@@ -8,12 +8,6 @@ import { h, visible } from './dom';
 
 const percent = (f: Finding): string => (Number.isNaN(f.severity) ? '' : `${(f.severity * 100).toFixed(1)}%: `);
 
-/** Shows the findings of a place in the inspector. */
-export function showFindings(app: App, place: number): void {
-  app.store.dispatch({ type: 'pane', slot: 'inspect', name: 'table-findings' });
-  app.select(place);
-}
-
 /** Nothing where nothing was found. */
 export function findingMark(app: App, found: readonly Finding[]): HTMLElement | null {
   if (found.length === 0) return null;
@@ -25,10 +19,10 @@ export function findingMark(app: App, found: readonly Finding[]): HTMLElement | 
       class: 'finding-mark',
       title: words,
       'aria-label': `Found here: ${words}`,
-      tabindex: '-1', // rows are gone through by the arrow keys; the findings stand in the inspector as well
+      tabindex: '-1', // rows are gone through by the arrow keys; the card of the selection has the findings as well
       onclick: (event) => {
         event.stopPropagation();
-        showFindings(app, found[0].place);
+        app.select(found[0].place);
       },
     },
     '!',
@@ -50,8 +44,7 @@ export function missesMark(app: App, misses: LineMisses | null): HTMLElement | n
       tabindex: '-1',
       onclick: (event) => {
         event.stopPropagation();
-        app.store.dispatch({ type: 'pane', slot: 'inspect', name: 'memory' });
-        app.selectInTree(misses.place);
+        app.showPage('memory', 'memory', misses.place);
       },
     },
     most >= 0.05 ? `# ${most.toFixed(1)}%` : '#',

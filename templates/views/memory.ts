@@ -86,13 +86,13 @@ class MemoryPane implements Pane {
       ...(total.misses > 0 ? [this.why(memory, level, references[0])] : []),
       ...this.section(
         `References ${level.row}`,
-        ['Reference', 'Array', ...USE_HEADS, 'Thrown out most by'],
+        ['Reference', 'Array', ...USE_HEADS, 'Mostly evicted by'],
         references,
         (r) => this.reference(memory, level, r),
       ),
       ...this.section(
         `Evictors ${level.row}`,
-        ['Its blocks are thrown out by', 'on array', number('Blocks'), number('of those that left', '%'), number('Taken by other threads')],
+        ['Evicted by', 'accessing array', number('Lines'), number('of evictions', '%'), number('Invalidated by other threads')],
         memory.evictors(level),
         (e) => this.evictor(memory, e),
       ),
@@ -120,8 +120,8 @@ class MemoryPane implements Pane {
       ...reasons(worst).map((reason) => `; ${reason}`),
       ...(first
         ? isItself
-          ? [`; it throws out ${percent(first.share)}% of its own blocks`]
-          : [`; ${percent(first.share)}% of its blocks are thrown out by `, this.array(memory, first.object), ' at ', this.link(first.place, 'link')]
+          ? [`; it evicts ${percent(first.share)}% of its own lines`]
+          : [`; ${percent(first.share)}% of its lines are evicted by `, this.array(memory, first.object), ' at ', this.link(first.place, 'link')]
         : []),
       '.',
     );
@@ -181,8 +181,7 @@ class MemoryPane implements Pane {
 export const memoryPane: PaneType = {
   name: 'memory',
   title: 'Overview',
-  slot: 'inspect',
-  room: 'Memory',
+  slot: 'memory',
   isThere: (app) => Memory.isThere(app.model),
   make: (app) => new MemoryPane(app),
 };

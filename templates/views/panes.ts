@@ -3,7 +3,6 @@
 
 import type { Slot } from '../state/state';
 import type { App } from './app';
-import type { Room } from './rooms';
 
 export interface Pane {
   readonly element: HTMLElement;
@@ -15,8 +14,6 @@ export interface PaneType {
   readonly name: string; // a word: it stands in the address
   readonly title: string;
   readonly slot: Slot;
-  /** The tab of the inspector it stands under, with others; without one it has a tab of its own. */
-  readonly room?: Room;
   /** Whether the database has what it shows. */
   isThere(app: App): boolean;
   make(app: App): Pane;

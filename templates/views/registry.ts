@@ -1,9 +1,9 @@
-// All panes beside the table, in the order of their tabs.
+// All panes, in the order of their tabs.
 
 import type { App } from './app';
 import { barriersPane } from './barriers';
-import { callersPane } from './callers';
 import { callPanes } from './calls';
+import { cardPane } from './card';
 import { distributionPane } from './distribution';
 import { filesPane } from './files';
 import { iciclePane, treePanes } from './icicle';
@@ -14,7 +14,6 @@ import { scatterPane } from './scatter';
 import { searchPane } from './search';
 import { sourcePane } from './source';
 import { tablePanes } from './tables';
-import { whyPane } from './why';
 
 export const panesOf = (app: App): readonly PaneType[] => [
   iciclePane,
@@ -23,12 +22,11 @@ export const panesOf = (app: App): readonly PaneType[] => [
   sourcePane,
   instructionsPane,
   filesPane,
-  whyPane,
+  cardPane,
+  ...callPanes,
+  barriersPane,
   distributionPane,
   memoryPane,
-  barriersPane,
-  ...callPanes,
-  callersPane,
-  searchPane,
   ...tablePanes(app),
+  searchPane,
 ];

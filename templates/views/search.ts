@@ -132,8 +132,7 @@ function describe(step: Step): string {
 export const searchPane: PaneType = {
   name: 'search',
   title: 'Search graph',
-  slot: 'inspect',
-  room: 'Why',
+  slot: 'data',
   isThere: (app) => app.model.tables.some(isSearch),
   make: (app) => new SearchPane(app, app.model.tables.findIndex(isSearch)),
 };

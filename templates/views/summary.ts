@@ -5,6 +5,7 @@ import type { Column } from '../logic/columns';
 import { type Difference, differences, firstDifference, runOf } from '../logic/compare';
 import { findingsAt } from '../logic/diagnosis';
 import { formatExact, formatPercent, formatShort, formatSigned } from '../logic/format';
+import { type HotPlace, hotPlaces } from '../logic/hot_places';
 import { badgeTitle, describe, enclosing, folded, labelOf, lineRange, shortName } from '../logic/labels';
 import {
   type Change,
@@ -20,10 +21,12 @@ import {
 } from '../logic/summary';
 import type { Level } from '../logic/flat';
 import { Memo, same } from '../logic/memo';
-import { type Finding, findings } from '../logic/tables';
+import { findings } from '../logic/tables';
 import type { App } from './app';
 import { button, h, muted, visible } from './dom';
-import { factsStrip, moreBars, whereBars } from './strip';
+import { findingItem } from './finding';
+import { calleeName, efficiencies, headline } from './headline';
+import { factsStrip, moreBars, whereBars } from './run_summary';
 
 const LISTED = 5;
 const MOST_CAUSES = 2;
@@ -34,6 +37,7 @@ export class SummaryPage {
   isPrinted = false;
   #drawn: readonly unknown[] = [];
   readonly #hot = new Memo<{ loops: HotList; lines: HotList; procedures: HotList }>();
+  readonly #places = new Memo<readonly HotPlace[]>();
   readonly #compared = new Memo<Changes>();
 
   constructor(private readonly app: App) {}
@@ -92,7 +96,9 @@ export class SummaryPage {
       return;
     }
     this.element.replaceChildren(
+      headline(app, column, this.#hotPlaces(column) ?? []) ?? '',
       factsStrip(app, column),
+      efficiencies(app) ?? '',
       ...whereBars(app, column),
       ...moreBars(app, column),
       h('div', { class: 'summary-columns' }, ...this.#lists(column)),
@@ -100,6 +106,31 @@ export class SummaryPage {
   }
 
   // ---- lists ----
+
+  /** By the user's own code, if call paths were measured and are here; null: not (yet). */
+  #hotPlaces(column: Column): readonly HotPlace[] | null {
+    const calls = this.app.trees.smallCalls();
+    const same = calls?.app.columns.get(column.id);
+    if (!calls || !same || !calls.app.columns.isReady(same)) return null;
+    const values = calls.app.columns.values(same, null);
+    return this.#places.get([values], () => hotPlaces(this.app.model, calls.tree, values));
+  }
+
+  #placeList(column: Column): HTMLElement | null {
+    const all = this.#hotPlaces(column);
+    if (!all?.length) return null;
+    const { app } = this;
+    const items = all.slice(0, LISTED).map(({ place, callee, value }) => {
+      const hot = { place, value, copies: 1, error: app.columns.error(column, value) };
+      return this.#hotItem(hot, column, callee === NONE ? '' : `calls ${calleeName(app, callee)}`);
+    });
+    return section(
+      'Hot places',
+      'your code; libraries are counted where you call them',
+      h('ol', { class: 'hot' }, ...items),
+      button('all calls', 'The call paths', () => app.store.dispatch({ type: 'view', view: 'calls' }), 'link'),
+    );
+  }
 
   #lists(column: Column): HTMLElement[] {
     const { app } = this;
@@ -115,18 +146,19 @@ export class SummaryPage {
     const known = whereParts(app.model, values).reduce((n, p) => n + p.withSource, 0);
     const showsLines = lines.top.length > 0 && known >= 0.25 * app.columns.total(column);
     const isFlat = !difference && !showsLines && (loops.top[0]?.value ?? 0) < (procedures.top[0]?.value ?? 0);
-    const loopList = this.#list('Hot loops', 'what runs in a loop and in no loop inside it', loops, column, 'loop');
+    const loopList = this.#list('Hot loops', 'time in each loop, excluding loops nested inside it', loops, column, 'loop');
     const lineList = showsLines ? this.#list('Hot lines', 'each line over all its copies', lines, column, 'line') : null;
     const procedureList = this.#list(
       'Hot procedures',
-      'with what was inlined into them',
+      'including inlined code',
       procedures,
       column,
       'procedure',
     );
     const findingList = this.#findings();
     const changed = difference && app.columns.isReady(difference) ? this.#changed(difference) : [];
-    const hot = isFlat ? [procedureList] : difference ? [procedureList, loopList] : [loopList, lineList];
+    const placeList = difference ? null : this.#placeList(column);
+    const hot = isFlat ? [placeList, procedureList] : difference ? [procedureList, loopList] : [placeList, loopList, lineList];
     const rest = isFlat ? [loopList] : difference ? [lineList] : [procedureList];
     // what one looks for first stands on top: left what costs, right why; the rest where there is room
     const [first, ...others] = [...changed, ...hot].filter((card) => card !== null);
@@ -156,7 +188,7 @@ export class SummaryPage {
     );
   }
 
-  #hotItem(hot: Hot, column: Column): HTMLElement {
+  #hotItem(hot: Hot, column: Column, what = ''): HTMLElement {
     const { app } = this;
     const whole = app.columns.whole(column);
     const percent = formatPercent(hot.value, whole);
@@ -178,6 +210,8 @@ export class SummaryPage {
       ),
       hot.copies,
       app.columns.values(column, null),
+      () => undefined,
+      what,
     );
   }
 
@@ -188,6 +222,7 @@ export class SummaryPage {
     copies: number,
     values: Float64Array,
     before: () => void = () => undefined,
+    what = '',
   ): HTMLElement {
     const { app } = this;
     const { model } = app;
@@ -201,6 +236,7 @@ export class SummaryPage {
     const text = this.#textOf(line);
     const lineLabel = kind === Kind.Line || line === NONE ? '' : `${this.#lineName(place, line)}: `;
     const details = [
+      what,
       kind === Kind.Line && text ? label.text : label.detail,
       inside ? `in ${inside}` : '',
       copies > 1 ? `×${copies}` : '',
@@ -260,8 +296,8 @@ export class SummaryPage {
 
   #changed(difference: Column): HTMLElement[] {
     const { app } = this;
-    const level: Level =
-      app.tables.has('line') && app.model.files.some((f) => f.state === 'text') ? 'line' : 'procedure';
+    const hasText = app.tables.has('line') && app.model.files.some((f) => f.state === 'text');
+    const level: Level = app.tables.has('loop') ? 'loop' : hasText ? 'line' : 'procedure';
     const values = app.columns.values(difference, null);
     const { worse, better } = this.#compared.get([values, level], () =>
       changes(app.columns, app.tables, difference, level),
@@ -270,7 +306,7 @@ export class SummaryPage {
     const list = (title: string, all: readonly Change[], none: string): HTMLElement =>
       section(
         title,
-        `${shortName(difference.metric)}: beyond the noise of sampling, percent of ${shortName(base.metric)}`,
+        `${level}s beyond the noise of sampling, percent of ${shortName(base.metric)}`,
         all.length
           ? h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((c) => this.#change(c, difference)))
           : h('p', { class: 'muted' }, none),
@@ -288,8 +324,8 @@ export class SummaryPage {
           : null,
       );
     return [
-      list('Got worse', worse, 'Nothing, beyond the noise.'),
-      list('Got better', better, 'Nothing, beyond the noise.'),
+      list('Costs more', worse, `No ${level} differs beyond the noise of sampling.`),
+      list('Costs less', better, `No ${level} differs beyond the noise of sampling.`),
     ];
   }
 
@@ -356,62 +392,22 @@ export class SummaryPage {
     const all = findings(model);
     if (!all) return [section('Findings', '', h('p', { class: 'muted' }, 'Reading …'))];
     if (all.length === 0)
-      return [section('Findings', '', h('p', { class: 'muted' }, 'None: no property that was looked for holds.'))];
+      return [section('Findings', '', h('p', { class: 'muted' }, 'No problems found.'))];
     return [
       section(
         'Findings',
-        'the worst first, by what may be gained and how sure it is',
-        h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((f) => this.#finding(f))),
+        'by potential gain and confidence',
+        h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((f) => findingItem(app, f))),
         all.length > LISTED
           ? button(
               `all ${all.length}`,
               'The table of all of them',
-              () => {
-                app.store.dispatch({ type: 'pane', slot: 'inspect', name: 'table-findings' });
-                app.selectInTree(0);
-              },
+              () => app.showTable('findings'),
               'link',
             )
           : null,
       ),
     ];
-  }
-
-  #finding(finding: Finding): HTMLElement {
-    const { app } = this;
-    const { place, severity, confidence } = finding;
-    const hasPlace = place !== NONE && place < app.model.places.count;
-    const label = hasPlace ? labelOf(app.model, place) : null;
-    return h(
-      'li',
-      null,
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'hot-item',
-          onclick: () => {
-            app.store.dispatch({ type: 'pane', slot: 'inspect', name: 'table-findings' });
-            app.selectInTree(hasPlace ? place : 0);
-          },
-        },
-        h(
-          'span',
-          { class: 'hot-share' },
-          h('b', null, Number.isNaN(severity) ? '' : `${(severity * 100).toFixed(severity < 0.095 ? 1 : 0)}%`),
-          Number.isNaN(confidence)
-            ? null
-            : h('span', { class: 'muted', title: 'How sure this is, from 0 to 1' }, ` sure ${confidence.toFixed(1)}`),
-        ),
-        h(
-          'span',
-          { class: 'hot-what' },
-          h('span', { class: 'hot-name wrapped' }, visible(folded(finding.title))),
-          label && !finding.title.includes(label.text) ? muted(visible(folded(label.text))) : null,
-          ...finding.more.map((text) => h('span', { class: 'hot-more' }, visible(text))),
-        ),
-      ),
-    );
   }
 
   // ---- what is lacking ----
@@ -420,11 +416,11 @@ export class SummaryPage {
     const { app } = this;
     const all = [...app.model.warnings, ...(column ? lacks(app.columns, column) : [])];
     return section(
-      'What this result lacks',
+      'Limitations of this result',
       '',
       all.length
         ? h('ul', { class: 'lacks' }, ...all.slice(0, 8).map((w) => h('li', null, visible(w))))
-        : h('p', { class: 'muted' }, 'Nothing that is known.'),
+        : h('p', { class: 'muted' }, 'None known.'),
       all.length > 8
         ? button(
             `all ${all.length}`,

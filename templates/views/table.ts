@@ -17,6 +17,7 @@ import { findingsAt } from '../logic/diagnosis';
 import { same } from '../logic/memo';
 import { RATIO_NEEDS, type Table } from '../logic/rows';
 import { parseFilter } from '../logic/search';
+import { isPage } from '../state/state';
 import type { App } from './app';
 import { button, h, preference, visible } from './dom';
 import { findingMark } from './marks';
@@ -138,7 +139,7 @@ export class TablePane {
   draw(): void {
     const { app } = this;
     const { state } = app;
-    if (state.view === 'summary' || state.view === 'calls') return;
+    if (state.view === 'summary' || state.view === 'calls' || isPage(state.view)) return;
     this.table = app.table();
     const columns = app.shownColumns();
     const content = [this.table, columns, state.form, state.ofParent, app.arrivals, state.sortBy, state.descending];
@@ -270,7 +271,7 @@ export class TablePane {
   #drawHead(columns: readonly Column[]): void {
     const { app } = this;
     const { view } = app.state;
-    const names = {
+    const names: { readonly [view: string]: string } = {
       summary: '',
       tree: this.subject,
       calls: '',
@@ -434,7 +435,7 @@ export class TablePane {
           `×${instances}`,
         ),
       );
-    const call = kind === Kind.Inline && instances === 1;
+    const call = (kind === Kind.Inline || label.detail.startsWith('called at')) && instances === 1;
     const snippet = this.#snippet(place);
     const { detail } = label;
     if (detail)

@@ -1,23 +1,26 @@
-// The inspector's tabs for tables beside the places: one for each table of the database, with the rows about what is
-// selected. A room that declares a table has its pane with that.
+// The tables beside the places, in the view Data: one pane for each, with a filter, and all rows or those about what is
+// selected. A table that a folder declares has its pane with that.
 
 import { NONE, type TableColumn, type TableInfo, type TableRows } from '../model/data';
+import { csvText } from '../logic/csv';
 import { plural } from '../logic/format';
-import { labelOf } from '../logic/labels';
+import { folded, labelOf } from '../logic/labels';
 import { same } from '../logic/memo';
 import { cellText, isAboutPlaces, rowsAbout } from '../logic/tables';
 import type { App } from './app';
-import { button, h, muted, visible } from './dom';
+import { button, h, muted, saveFile, visible } from './dom';
 import { cell, factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
-import { roomOfTable } from './rooms';
 
-const MOST = 200;
+const MOST = 500;
 
 const isNumber = (c: TableColumn): boolean => c.type !== 'text' && c.type !== 'ref';
 
 class TableOfFacts implements Pane {
   readonly element: HTMLElement;
+  readonly #head = h('div', { class: 'facts-head' });
+  readonly #rows = h('div', null);
+  readonly #filter: HTMLInputElement;
   #drawn: readonly unknown[] = [];
 
   constructor(
@@ -25,45 +28,66 @@ class TableOfFacts implements Pane {
     private readonly index: number,
     private readonly info: TableInfo,
   ) {
-    this.element = h('section', { class: 'pane facts-pane', 'aria-label': visible(info.title) });
+    this.#filter = h('input', {
+      type: 'search',
+      class: 'filter',
+      placeholder: 'Filter',
+      'aria-label': 'Filter rows by any text in them',
+      oninput: () => app.drawSoon(),
+    });
+    this.element = h(
+      'section',
+      { class: 'pane facts-pane', 'aria-label': visible(info.title) },
+      h('p', { class: 'why-title' }, h('b', null, visible(info.title)), ' ', muted(visible(info.description))),
+      this.#head,
+      this.#rows,
+    );
   }
 
   draw(): void {
-    const { app, info, index } = this;
-    const { selected } = app.state;
-    const inputs = [selected, app.arrivals];
+    const { app, info } = this;
+    const { selected, about } = app.state;
+    const inputs = [selected, about, app.arrivals, this.#filter.value];
     if (same(inputs, this.#drawn)) return;
     this.#drawn = inputs;
-    const rows = app.model.tableRows.of(index);
+    const rows = app.model.tableRows.of(this.index);
     if (!rows) {
-      this.element.replaceChildren(
-        h('p', { class: 'empty small' }, visible(app.model.tableRows.failure(index) ?? 'Reading …')),
+      this.#rows.replaceChildren(
+        h('p', { class: 'empty small' }, visible(app.model.tableRows.failure(this.index) ?? 'Reading …')),
       );
       return;
     }
-    const place = selected ?? 0;
-    const found = rowsAbout(app.model, info, rows, place);
-    const subject = isAboutPlaces(info) && place !== 0 ? ` about ${labelOf(app.model, place).text}` : '';
-    this.element.replaceChildren(
-      h(
-        'p',
-        { class: 'why-title' },
-        h('b', null, visible(info.title)),
-        visible(` ${plural(found.length, 'row')}${subject} `),
-        muted(visible(info.description)),
-      ),
+    const place = (about && selected) || 0;
+    const wanted = this.#filter.value.toLowerCase();
+    const texts = (row: number): string[] => info.columns.map((c, i) => cellText(app.model, c, rows, rows.cells[i][row]));
+    const found = rowsAbout(app.model, info, rows, place).filter(
+      (row) => wanted === '' || texts(row).some((t) => t.toLowerCase().includes(wanted)),
+    );
+    this.#drawHead(found.length, () => csvText([info.columns.map((c) => c.name), ...found.map(texts)]));
+    this.#rows.replaceChildren(
       found.length
         ? this.#table(rows, found.slice(0, MOST))
-        : h(
-            'p',
-            { class: 'muted' },
-            `Nothing here about the selected place; the whole table has ${plural(info.rows, 'row')}.`,
-          ),
-      found.length > MOST ? h('p', { class: 'muted' }, `and ${found.length - MOST} more`) : '',
-      found.length === 0 && place !== 0
-        ? button('Show all', 'Select the whole program', () => app.select(0), 'link')
-        : '',
+        : h('p', { class: 'muted' }, `No row ${wanted ? 'has this text' : 'is about this place'}; the table has ${plural(info.rows, 'row')}.`),
+      found.length > MOST ? muted(`and ${found.length - MOST} more; CSV has all`) : '',
     );
+  }
+
+  #drawHead(count: number, csv: () => string): void {
+    const { app, info } = this;
+    const { selected, about } = app.state;
+    const canChoose = isAboutPlaces(info) && selected !== null && selected > 0;
+    const toggle = h('input', { type: 'checkbox', onchange: () => app.store.dispatch({ type: 'about', on: !about }) });
+    toggle.checked = about;
+    const tools = [
+      muted(plural(count, 'row')),
+      canChoose
+        ? h('label', { class: 'check' }, toggle, `only about ${visible(folded(labelOf(app.model, selected).text))}`)
+        : '',
+      button('CSV', 'Save these rows as CSV', () => saveFile(`${info.name}.csv`, 'text/csv', csv())),
+    ];
+    if (this.#filter.parentNode !== this.#head) this.#head.append(this.#filter);
+    while (this.#filter.nextSibling) this.#filter.nextSibling.remove(); // the filter keeps the focus
+    this.#head.append(...tools);
   }
 
   #table(rows: TableRows, shown: readonly number[]): HTMLElement {
@@ -97,8 +121,7 @@ export const tablePanes = (app: App): PaneType[] =>
   app.model.tables.map((info, i) => ({
     name: `table-${info.name}`,
     title: info.title,
-    slot: 'inspect',
-    room: roomOfTable(info.name),
+    slot: 'data',
     isThere: () => info.rows > 0 && !SHOWN_ELSEWHERE.has(info.name),
     make: () => new TableOfFacts(app, i, info),
   }));

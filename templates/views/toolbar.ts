@@ -7,21 +7,19 @@ import { formatExact, formatShort, plural } from '../logic/format';
 import { folded, labelIn, labelOf, shortName } from '../logic/labels';
 import { parseFilter } from '../logic/search';
 import { ancestors } from '../logic/tree';
-import { TABLES, type View } from '../state/state';
+import { isPage, TABLES, type TableView, type View } from '../state/state';
 import type { App } from './app';
 import { button, h, muted, preference, saveFile, visible } from './dom';
 
-type TableView = Exclude<View, 'summary'>;
-
 const TAB_NAMES: { readonly [V in TableView]: string } = {
-  tree: 'Scope tree',
+  tree: 'Tree',
   line: 'Lines',
   loop: 'Loops',
   procedure: 'Procedures',
   inline: 'Inlined',
-  file: 'Procedures by file',
+  file: 'By file',
   module: 'Modules',
-  calls: 'Call paths',
+  calls: 'Calls',
 };
 const TAB_TITLES: { readonly [V in TableView]: string } = {
   tree: 'Program, load modules, files, procedures, inlined calls, loops and lines (1)',
@@ -79,41 +77,37 @@ function compareChoice(app: App): { element: HTMLElement; draw: () => void } | n
   };
 }
 
+const NAV: readonly (readonly [View, string, string])[] = [
+  ['summary', 'Summary', 'What is wrong? (s)'],
+  ['tree', 'Code', 'Where is the time spent? Scopes, source, instructions (t)'],
+  ['calls', 'Calls', 'Who calls it? Call paths and their flame graph (8)'],
+  ['time', 'Time', 'When, and who waits? Phases, barriers, ranks, threads (w)'],
+  ['memory', 'Memory', 'Which data miss in which cache? (n)'],
+  ['data', 'Data', 'Every other table (d)'],
+];
+
 export class TopBar {
   readonly element: HTMLElement;
   readonly #totals: HTMLElement;
-  readonly #summary: HTMLElement;
-  readonly #workspace: HTMLElement;
-  readonly #layout: HTMLElement;
+  readonly #tabs: readonly (readonly [View, HTMLElement])[];
   readonly #compare: ReturnType<typeof compareChoice>;
+  #code: View = 'tree'; // the table one last saw there
   #drawn: readonly unknown[] = [];
 
-  constructor(
-    private readonly app: App,
-    switchLayout: () => void,
-  ) {
+  constructor(private readonly app: App) {
     const { model, store } = app;
     this.#totals = h('div', { class: 'totals', id: 'totals' });
-    this.#summary = button(
-      'Summary',
-      'Where the time went, on one page (s)',
-      () => store.dispatch({ type: 'view', view: 'summary' }),
-      'tab',
-    );
-    this.#workspace = button(
-      'Workspace',
-      'Tables, source and pictures (t)',
-      () => store.dispatch({ type: 'view', view: 'tree' }),
-      'tab',
-    );
-    this.#layout = button('⬒ Layout', 'Table beside or above the source (l)', switchLayout);
+    this.#tabs = NAV.map(([view, name, title]) => {
+      const go = (): void => store.dispatch({ type: 'view', view: view === 'tree' ? this.#code : view });
+      return [view, button(name, title, go, 'tab')] as const;
+    });
     this.#compare = compareChoice(app);
     this.element = h(
       'header',
       { class: 'top' },
       h('span', { class: 'brand', 'aria-hidden': 'true' }, 'hpcview'),
       h('h1', { class: 'title', title: visible(model.title) }, visible(model.title) || 'untitled'),
-      h('nav', { class: 'rooms', 'aria-label': 'Parts of this page' }, this.#summary, this.#workspace),
+      h('nav', { class: 'views', 'aria-label': 'Views' }, ...this.#tabs.map(([, tab]) => tab)),
       this.#totals,
       h(
         'div',
@@ -125,7 +119,6 @@ export class TopBar {
           () => store.dispatch({ type: 'panel', panel: 'about' }),
           model.warnings.length ? 'button has-warnings' : 'button',
         ),
-        this.#layout,
         themeButton(app),
         button('? Help', 'What all this means, and the keys (?)', () =>
           store.dispatch({ type: 'panel', panel: 'help' }),
@@ -136,11 +129,11 @@ export class TopBar {
 
   draw(): void {
     const { app } = this;
-    const isSummary = app.state.view === 'summary';
-    for (const [tab, on] of [
-      [this.#summary, isSummary],
-      [this.#workspace, !isSummary],
-    ] as const) {
+    const { view } = app.state;
+    const isElsewhere = view === 'summary' || isPage(view);
+    if (!isElsewhere && view !== 'calls') this.#code = view;
+    for (const [of, tab] of this.#tabs) {
+      const on = of === (isElsewhere || view === 'calls' ? view : 'tree');
       tab.classList.toggle('on', on);
       if (on) tab.setAttribute('aria-current', 'page');
       else tab.removeAttribute('aria-current');
@@ -149,9 +142,9 @@ export class TopBar {
     const columns = [...new Set(app.shownColumns().map((c) => app.inclusive(c)))]
       .filter((c) => c.metric.formula === '')
       .slice(0, 3);
-    this.#totals.hidden = this.#layout.hidden = isSummary;
+    this.#totals.hidden = isElsewhere;
     const inputs = [columns.map((c) => c.id).join(), app.columns, app.arrivals];
-    if (isSummary || inputs.every((x, i) => x === this.#drawn[i])) return;
+    if (isElsewhere || inputs.every((x, i) => x === this.#drawn[i])) return;
     this.#drawn = inputs;
     this.#totals.replaceChildren(
       ...columns.map((column) => {
@@ -186,11 +179,15 @@ export class TableTools {
   readonly #count: HTMLElement;
   readonly #least: HTMLSelectElement;
   readonly #out: HTMLElement;
+  readonly #views: HTMLElement;
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    togglePicture: () => void,
+  ) {
     const { store } = app;
     for (const view of TABLES) {
-      if (view === 'calls' ? app.trees.callsIndex < 0 : view !== 'tree' && !app.tables.has(view)) continue;
+      if (view === 'calls' || (view !== 'tree' && !app.tables.has(view))) continue;
       const tab = button(TAB_NAMES[view], TAB_TITLES[view], () => store.dispatch({ type: 'view', view }), 'tab');
       tab.setAttribute('role', 'tab');
       this.#tabs.set(view, tab);
@@ -206,29 +203,27 @@ export class TableTools {
       autocomplete: 'off',
       oninput: () => store.dispatch({ type: 'filter', text: this.#filter.value }),
     });
-    this.#out = button('Whole program', 'Leave the scope one looks into', () => app.front.zoomTo(0));
+    this.#out = button('Whole program', 'Back to the whole program (Esc)', () => app.front.zoomTo(0));
     this.#flatten = button(
       'Flatten',
-      'Take the upper level away: what has parts gives way to them, so that files, procedures or loops are compared over all that is above them (-)',
+      'Replace each row by its children, to compare files, procedures or loops across the whole program (-)',
       () => app.flattenBy(1),
     );
-    this.#unflatten = button('Unflatten', 'Put the level back (+)', () => app.flattenBy(-1));
+    this.#unflatten = button('Unflatten', 'Undo one level of flattening (+)', () => app.flattenBy(-1));
     this.#treeTools = h(
       'span',
       { class: 'tools' },
-      button(
-        'Hot path',
-        'From the selected row down the costliest children, as long as each has at least half of its parent (h)',
-        () => app.front.followHotPath(app.front.state.selected ?? 0),
+      button('Hot path', 'From the selected row down its costliest children, while each has half of its parent (h)', () =>
+        app.front.followHotPath(app.front.state.selected ?? 0),
       ),
+      button('Picture', 'The icicle beside the table, or the flame graph of calls, on or off (g)', togglePicture),
       button('Expand', 'Open everything below the selected row (*)', () =>
         app.front.expandBelow(app.front.state.selected ?? 0),
       ),
       button('Collapse', 'Close all rows (c)', () => app.front.store.dispatch({ type: 'collapse-all' })),
-      button('Look into', 'Make the selected scope the root of tree and picture (z)', () =>
+      button('Zoom in', 'Make the selected scope the root of tree and picture (z)', () =>
         app.front.zoomTo(app.front.state.selected ?? 0),
       ),
-      this.#out,
       this.#flatten,
       this.#unflatten,
     );
@@ -274,26 +269,44 @@ export class TableTools {
       },
       ...['0', '0.1', '1', '5'].map((p) => h('option', { value: p }, p === '0' ? 'all rows' : `≥ ${p}%`)),
     );
-    this.element = h(
-      'div',
-      { class: 'table-tools' },
-      h('div', { class: 'tabs', role: 'tablist' }, ...this.#tabs.values()),
+    this.#views = h('div', { class: 'tabs', role: 'tablist' }, ...this.#tabs.values());
+    const close = (event: Event): void => {
+      if (!menu.contains(event.target as Node)) menu.open = false;
+    };
+    const menu = h(
+      'details',
+      { class: 'menu' },
+      h('summary', { class: 'button', title: 'More tools of this table' }, 'More'),
       h(
         'div',
-        { class: 'tool-line' },
+        { class: 'menu-tools' },
         this.#treeTools,
         this.#callTools,
         this.#flatTools,
-        button('Columns…', 'Choose columns and the form of numbers', () =>
-          store.dispatch({ type: 'panel', panel: 'columns' }),
-        ),
         button('CSV', 'Save the rows and columns that are shown as CSV', () =>
           saveFile('hpcview.csv', 'text/csv', tableCsv(app.front.model, app.front.table(), app.front.shownColumns())),
         ),
-        this.#least,
-        this.#count,
-        this.#filter,
       ),
+    );
+    document.addEventListener('pointerdown', close);
+    menu.addEventListener('click', (event) => {
+      if ((event.target as Element).closest('.menu-tools button')) menu.open = false;
+    });
+    menu.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape') return;
+      menu.open = false;
+      event.stopPropagation();
+    });
+    this.element = h(
+      'div',
+      { class: 'table-tools' },
+      this.#views,
+      this.#out,
+      button('Columns…', 'Choose columns and the form of numbers', () => store.dispatch({ type: 'panel', panel: 'columns' })),
+      menu,
+      this.#least,
+      this.#count,
+      this.#filter,
     );
   }
 
@@ -309,6 +322,7 @@ export class TableTools {
       tab.setAttribute('aria-selected', String(view === state.view));
     }
     const { front } = this.app;
+    this.#views.hidden = state.view === 'calls';
     this.#treeTools.hidden = state.view !== 'tree' && state.view !== 'calls';
     this.#callTools.hidden = state.view !== 'calls';
     this.#flatTools.hidden = state.view === 'tree' || state.view === 'calls' || state.view === 'module';
@@ -316,7 +330,7 @@ export class TableTools {
     this.#fuse.checked = state.fuse;
     if (this.#filter.value !== state.filter) this.#filter.value = state.filter;
     this.#filter.setAttribute('aria-invalid', String(parseFilter(state.filter).problem !== null));
-    if (state.view === 'summary') return;
+    if (state.view === 'summary' || isPage(state.view)) return;
     this.#out.hidden = front.state.zoom === 0;
     this.#flatten.hidden = state.view !== 'tree';
     this.#unflatten.hidden = state.view !== 'tree' || state.flatten === 0;

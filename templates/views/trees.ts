@@ -2,7 +2,7 @@
 // works on them. Sorting, columns, metrics, filter and comparison are those of the page.
 
 import { type Model, NONE, type PlaceIx, type TreeNodes } from '../model/data';
-import { CALLS, foldRecursion, type MadeTree, treeModel } from '../logic/calls';
+import { CALLS, callRows, type CallRowsTree, foldRecursion, type MadeTree, treeModel } from '../logic/calls';
 import type { Column } from '../logic/columns';
 import { Memo } from '../logic/memo';
 import type { CallRows } from '../state/state';
@@ -10,6 +10,7 @@ import type { App } from './app';
 
 export class TreeApp {
   readonly app: App;
+  readonly #told = new Memo<CallRows>();
   readonly #followed = new Memo<null>();
   readonly #met = new Memo<null>();
   readonly #opened = new Memo<null>();
@@ -20,7 +21,7 @@ export class TreeApp {
     readonly tree: MadeTree,
     make: (model: Model) => App,
     private readonly choose: ((place: PlaceIx) => void) | null = null,
-    private readonly isCalls = false,
+    private readonly rows: CallRowsTree | null = null,
   ) {
     const app = (this.app = make(tree.model));
     app.store.dispatch({ type: 'view', view: 'tree' });
@@ -32,32 +33,34 @@ export class TreeApp {
         const place = tree.nodes.place[action.place];
         if (choose) choose(place);
         else if (main.state.selected !== place) main.select(place, action.passing);
+        this.#showCall(action.place);
       }
       if (action.type !== 'restore') this.#tell();
     });
   }
 
-  /** The page's address has what is open in the tree of calls. */
+  /** The page's address has what is open in the tree of calls, by the numbers of its nodes. */
   #tell(): void {
     const { main, app } = this;
-    const { expanded: open, selected } = app.state;
-    const { calls } = main.state;
-    if (this.isCalls && (calls?.open !== open || calls.selected !== selected))
-      main.store.dispatch({ type: 'calls', rows: { open, selected } });
+    if (!this.rows) return;
+    const { expanded, selected } = app.state;
+    const rows = this.#told.get([expanded, selected], () => {
+      const { origin } = this.rows!;
+      return { open: new Set([...expanded].map((i) => origin[i])), selected: selected === null ? null : origin[selected] };
+    });
+    if (main.state.calls !== rows) main.store.dispatch({ type: 'calls', rows });
   }
 
   /** What an address said was open. */
   #open(rows: CallRows | null): null {
     const { app } = this;
-    const { count } = this.tree.nodes;
     const { expanded, selected } = app.state;
     if (rows === null && expanded !== app.start.expanded) this.#tell();
-    if (rows === null || (rows.open === expanded && rows.selected === selected)) return null;
-    const all = [...rows.open].every((i) => i < count);
-    const state = {
-      expanded: all ? rows.open : new Set([...rows.open].filter((i) => i < count)),
-      selected: rows.selected !== null && rows.selected < count ? rows.selected : null,
-    };
+    if (rows === null || rows === this.#told.get([expanded, selected], () => rows)) return null;
+    const { origin } = this.rows!;
+    const at = new Map(Array.from(origin, (node, row) => [node, row]));
+    const known = [...rows.open].flatMap((node) => at.get(node) ?? []);
+    const state = { expanded: new Set(known), selected: (rows.selected !== null && at.get(rows.selected)) || null };
     app.store.dispatch({ type: 'restore', state, reveal: [] });
     return null;
   }
@@ -66,10 +69,19 @@ export class TreeApp {
     const { app } = this;
     app.onDraw(() => {
       const column = app.mainColumn;
-      if (this.isCalls && this.main.state.calls) return;
+      if (this.rows && this.main.state.calls) return;
       if (app.state.expanded.size > 1 || app.state.selected !== null || !column || !app.columns.isReady(column)) return;
       app.openHotPath();
     });
+  }
+
+  /** Of a call into code without source, the line it is on. */
+  #showCall(node: PlaceIx): void {
+    const { places, files } = this.tree.model;
+    const [file, callFile] = [places.file[node], places.callFile[node]];
+    const line = places.callLine[node];
+    if (callFile !== NONE && files[callFile].state === 'text' && (file === NONE || files[file].state !== 'text'))
+      this.main.store.dispatch({ type: 'show-source', source: { file: callFile, first: line, last: line } });
   }
 
   /** What was chosen in the page holds here. */
@@ -85,7 +97,7 @@ export class TreeApp {
       app.arrivals = main.arrivals;
       app.drawSoon();
     }
-    if (this.isCalls) this.#opened.get([main.state.calls], () => this.#open(main.state.calls));
+    if (this.rows) this.#opened.get([main.state.calls], () => this.#open(main.state.calls));
     const column = app.mainColumn;
     if (!this.choose && column && app.columns.isReady(column))
       this.#met.get([selected], () => this.#meet(selected, column));
@@ -96,18 +108,21 @@ export class TreeApp {
     const { app } = this;
     const { nodes } = this.tree;
     const { selected } = app.state;
-    if (place === null || (selected !== null && nodes.place[selected] === place)) return null;
+    if (place === null || (selected !== null && (nodes.place[selected] === place || this.rows?.site[selected] === place))) return null;
     const values = app.columns.values(column, null);
     let best = NONE;
     for (let i = 0; i < nodes.count; i++)
-      if (nodes.place[i] === place && (best === NONE || values[i] > values[best])) best = i;
+      if ((nodes.place[i] === place || this.rows?.site[i] === place) && (best === NONE || values[i] > values[best])) best = i;
     if (best !== NONE) app.select(best, true);
     return null;
   }
 }
 
+const SMALL = 300_000; // nodes
+
 export class TreeApps {
   readonly #known = new Map<string, TreeApp>();
+  readonly #rows = new Map<TreeApp, TreeApp>();
 
   constructor(
     private readonly main: App,
@@ -124,7 +139,7 @@ export class TreeApps {
     let tree = this.#known.get(key);
     if (!tree) {
       const made = this.#treeOf(index, nodes, isFolded);
-      tree = new TreeApp(this.main, made, this.make, null, model.trees[index].name === CALLS);
+      tree = new TreeApp(this.main, made, this.make);
       this.#known.set(key, tree);
     }
     tree.follow();
@@ -147,7 +162,29 @@ export class TreeApps {
     return callsIndex < 0 ? null : this.of(callsIndex);
   }
 
-  /** Why it cannot be had. */
+  /** The same, one row a call: what the view Calls shows. */
+  callRows(): TreeApp | null {
+    const { main } = this;
+    const calls = this.calls();
+    const { mainColumn: column } = main;
+    if (!calls || !column || !calls.app.columns.isReady(calls.app.own(column))) return null;
+    let rows = this.#rows.get(calls);
+    if (!rows) {
+      const made = callRows(main.model, calls.tree);
+      rows = new TreeApp(main, made, this.make, null, made);
+      this.#rows.set(calls, rows);
+    }
+    rows.follow();
+    return rows;
+  }
+
+  /** The same, but null if it is too large to be read for a part of a view. */
+  smallCalls(): TreeApp | null {
+    const { callsIndex, main } = this;
+    return callsIndex >= 0 && main.model.trees[callsIndex].nodes <= SMALL ? this.calls() : null;
+  }
+
+  /** Why it cannot be read. */
   failure(index: number): string | undefined {
     const { model, mainColumn } = this.main;
     return model.treeNodes.failure(index) ?? model.treeValues[index].failure(mainColumn?.index ?? 0);

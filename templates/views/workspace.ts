@@ -1,13 +1,22 @@
 // The workspace: the table, and beside it slots of panes with their tabs. On a narrow screen one part at a time.
 
-import { type Slot, SLOTS } from '../state/state';
+import { isPage, type Page, PAGES, type Slot, type View } from '../state/state';
 import type { App } from './app';
 import { button, h, preference } from './dom';
 import type { Pane, PaneType } from './panes';
 import { panesOf } from './registry';
-import { type Room, ROOMS } from './rooms';
 
-const SLOT_NAMES: { readonly [S in Slot]: string } = { picture: 'Pictures', reading: 'Source', inspect: 'Details' };
+const SLOT_NAMES: { readonly [S in Slot]: string } = {
+  picture: 'Pictures',
+  reading: 'Source',
+  inspect: 'Selection',
+  flame: 'Flame graph',
+  time: 'Time',
+  memory: 'Memory',
+  data: 'Tables',
+};
+/** Parts of the views Code and Calls, on a narrow screen one at a time; which picture depends on the view. */
+const PARTS = ['picture', 'reading', 'inspect'] as const;
 
 /** A bar between two panes that can be dragged, or moved with the arrow keys; its place is a share of its parent, in
  *  percent. */
@@ -49,30 +58,8 @@ export function splitter(name: string, start: number, vertical: () => boolean, r
   return bar;
 }
 
-/** A tab, and the panes that are chosen in it. */
-interface Tab {
-  readonly title: string;
-  readonly panes: readonly PaneType[];
-  readonly element: HTMLElement;
-}
-
-/** Panes of one room are one tab; a room that has but one goes by that pane's title. */
-function groupsOf(types: readonly PaneType[]): (readonly PaneType[])[] {
-  const byRoom = new Map<string, PaneType[]>();
-  for (const type of types) {
-    const room = type.room ?? type.title;
-    byRoom.set(room, [...(byRoom.get(room) ?? []), type]);
-  }
-  // rooms of no name here come with the last
-  const place = (room: string): number => (ROOMS.indexOf(room as Room) + ROOMS.length) % ROOMS.length;
-  const isOrdered = types.some((t) => t.room !== undefined);
-  const all = [...byRoom].map(([room, panes]) => ({ room, panes }));
-  if (isOrdered) all.sort((a, b) => place(a.room) - place(b.room));
-  return all.map(({ panes }) => panes);
-}
-
-function tabButton(title: string, id: string, className: string, choose: () => void): HTMLElement {
-  const tab = button(title, title, choose, className);
+function tabButton(title: string, id: string, choose: () => void): HTMLElement {
+  const tab = button(title, title, choose, 'tab');
   tab.setAttribute('role', 'tab');
   tab.id = id;
   return tab;
@@ -83,93 +70,91 @@ function markTab(tab: HTMLElement, isOn: boolean): void {
   tab.setAttribute('aria-selected', String(isOn));
 }
 
-/** One slot: tabs, and the pane that is chosen, made when it is first seen. */
+/** One slot: tabs, and the pane that is chosen, made when it is first seen. A page has one that cannot be closed. */
 class SlotView {
   readonly element: HTMLElement;
   readonly #types: readonly PaneType[];
-  readonly #tabs: readonly Tab[];
-  readonly #chosen = new Map<Tab, string>(); // the pane one last saw there
+  readonly #tabs: readonly HTMLElement[];
   readonly #made = new Map<string, Pane>();
-  readonly #choices = h('div', { class: 'choices', role: 'tablist' });
   readonly #frame = h('div', { class: 'slot-frame' });
   readonly #closer: HTMLElement;
-  #open: Tab | null = null;
 
   constructor(
     private readonly app: App,
     private readonly slot: Slot,
     panes: readonly PaneType[],
+    whyNone = '',
   ) {
     this.#types = panes.filter((p) => p.slot === slot && p.isThere(app));
-    this.#tabs = groupsOf(this.#types).map((group) => this.#tabOf(group));
+    this.#tabs = this.#types.map((p) => tabButton(p.title, `tab-${p.name}`, () => this.#choose(p.name)));
     this.#closer = button('–', 'Close this part; a click on a tab opens it again', () => this.#choose(''), 'tab close');
     this.#closer.setAttribute('aria-label', `Close ${SLOT_NAMES[slot]}`);
     this.#frame.setAttribute('role', 'tabpanel');
+    if (whyNone) this.#frame.append(h('p', { class: 'empty' }, whyNone));
     this.element = h(
       'div',
       { class: `slot slot-${slot}` },
       h(
         'div',
-        { class: 'slot-tabs' },
-        h(
-          'div',
-          { class: 'tabs', role: 'tablist', 'aria-label': SLOT_NAMES[slot] },
-          ...this.#tabs.map((tab) => tab.element),
-        ),
-        this.#closer,
+        { class: 'slot-tabs', hidden: this.#types.length === 0 },
+        h('div', { class: 'tabs', role: 'tablist', 'aria-label': SLOT_NAMES[slot] }, ...this.#tabs),
+        whyNone ? null : this.#closer,
       ),
-      this.#choices,
       this.#frame,
     );
-  }
-
-  #tabOf(panes: readonly PaneType[]): Tab {
-    const [first] = panes;
-    const title = panes.length === 1 ? first.title : (first.room ?? first.title);
-    const choose = (): void => this.#choose(this.#chosen.get(tab) ?? first.name);
-    const id = panes.length === 1 ? `tab-${first.name}` : `room-${title}`;
-    const tab = { title, panes, element: tabButton(title, id, 'tab', choose) };
-    return tab;
   }
 
   #choose(name: string): void {
     this.app.store.dispatch({ type: 'pane', slot: this.slot, name });
   }
 
-  #wanted(): PaneType | null {
-    const name = this.app.state.layout[this.slot];
-    if (name === '') return null;
-    return this.#types.find((t) => t.name === name) ?? this.#tabs[0]?.panes[0] ?? null;
-  }
-
-  /** Which pane of the tab, where it has several. */
-  #drawChoices(tab: Tab | null, type: PaneType | null): void {
-    if (tab !== this.#open) {
-      this.#open = tab;
-      this.#choices.replaceChildren(
-        ...(tab?.panes ?? []).map((p) => tabButton(p.title, `tab-${p.name}`, 'choice', () => this.#choose(p.name))),
-      );
-      this.#choices.setAttribute('aria-label', tab?.title ?? '');
-    }
-    this.#choices.hidden = tab === null || tab.panes.length < 2;
-    tab?.panes.forEach((p, i) => markTab(this.#choices.children[i] as HTMLElement, p === type));
-  }
-
   draw(): void {
-    const type = this.#wanted();
-    const open = type && (this.#tabs.find((t) => t.panes.includes(type)) ?? null);
-    this.element.hidden = this.#types.length === 0;
-    this.element.classList.toggle('closed', type === null);
-    this.#closer.hidden = type === null;
-    for (const tab of this.#tabs) markTab(tab.element, tab === open);
-    this.#drawChoices(open, type);
-    if (!type || !open) return this.#frame.replaceChildren();
-    this.#chosen.set(open, type.name);
+    const name = this.app.state.layout[this.slot];
+    const isClosed = name === '' && !isPage(this.slot as View);
+    const type = isClosed ? null : (this.#types.find((t) => t.name === name) ?? this.#types[0] ?? null);
+    this.element.classList.toggle('closed', isClosed);
+    this.#closer.hidden = isClosed;
+    this.#types.forEach((t, i) => markTab(this.#tabs[i], t === type));
+    if (!type) {
+      if (isClosed) this.#frame.replaceChildren();
+      return;
+    }
     let pane = this.#made.get(type.name);
     if (!pane) this.#made.set(type.name, (pane = type.make(this.app)));
     this.#frame.setAttribute('aria-labelledby', `tab-${type.name}`);
     if (this.#frame.firstChild !== pane.element) this.#frame.replaceChildren(pane.element);
     pane.draw();
+  }
+
+  get isEmpty(): boolean {
+    return this.#types.length === 0;
+  }
+}
+
+const WHY_NONE: { readonly [P in Page]: string } = {
+  time: 'No barriers, waits or values by thread were measured. Record a program with threads or ranks with “hpcview record --phases -- ./program”: this view then shows who waited where, how long, and for whom.',
+  memory:
+    'No memory accesses were simulated. “hpcview simulate -- ./program” counts cache misses by reference and array, with what evicts them; this view then shows them.',
+  data: 'The database has no tables besides those of the view Code.',
+};
+
+/** Time, Memory, Data: one slot each that has the window to itself. */
+export class Pages {
+  readonly element = h('main', { class: 'page' });
+  readonly #slots: readonly (readonly [Page, SlotView])[];
+
+  constructor(private readonly app: App) {
+    this.#slots = PAGES.map((page) => [page, new SlotView(app, page, panesOf(app), WHY_NONE[page])] as const);
+    this.element.append(...this.#slots.map(([, slot]) => slot.element));
+  }
+
+  draw(): void {
+    const { view } = this.app.state;
+    this.element.hidden = !isPage(view);
+    for (const [page, slot] of this.#slots) {
+      slot.element.hidden = page !== view;
+      if (page === view) slot.draw();
+    }
   }
 }
 
@@ -187,16 +172,18 @@ export class Workspace {
     const isSide = (): boolean => main.dataset['layout'] === 'side';
     const right = h('div', { class: 'reading' });
     const panes = panesOf(app);
-    this.#slots = SLOTS.map((slot) => new SlotView(app, slot, panes));
-    const [picture, reading, inspect] = this.#slots;
+    const slotOf = (slot: Slot): SlotView => new SlotView(app, slot, panes);
+    this.#slots = [slotOf('picture'), slotOf('flame'), slotOf('reading'), slotOf('inspect')];
+    const [picture, flame, reading, inspect] = this.#slots;
     right.append(
       picture.element,
-      splitter('picture', 24, () => false, right),
+      flame.element,
+      splitter('picture', 30, () => false, right),
       reading.element,
-      splitter('inspect', 26, () => false, right),
+      splitter('inspect', 42, () => false, right),
       inspect.element,
     );
-    this.#parts = ['Table', ...SLOTS.map((s) => SLOT_NAMES[s])].map((name, i) =>
+    this.#parts = ['Table', ...PARTS.map((s) => SLOT_NAMES[s])].map((name, i) =>
       button(name, `Show the part “${name}”`, () => this.#showPart(i), 'tab'),
     );
     main.append(
@@ -210,14 +197,14 @@ export class Workspace {
   }
 
   #showPart(part: number): void {
-    this.element.dataset['part'] = ['table', ...SLOTS][part];
+    this.element.dataset['part'] = ['table', ...PARTS][part];
     this.#parts.forEach((tab, i) => {
       tab.classList.toggle('on', i === part);
       tab.setAttribute('aria-pressed', String(i === part));
     });
-    const slot = SLOTS[part - 1];
+    const slot = PARTS[part - 1] === 'picture' ? this.#pictureSlot : PARTS[part - 1];
     if (slot && this.app.state.layout[slot] === '')
-      this.app.store.dispatch({ type: 'pane', slot, name: this.app.start.layout[slot] });
+      this.app.store.dispatch({ type: 'pane', slot, name: this.app.start.layout[slot] || 'icicle' });
     this.app.drawSoon();
   }
 
@@ -236,17 +223,23 @@ export class Workspace {
     this.app.drawSoon();
   }
 
+  get #pictureSlot(): Slot {
+    return this.app.state.view === 'calls' ? 'flame' : 'picture';
+  }
+
   togglePicture(): void {
+    const slot = this.#pictureSlot;
     const { layout } = this.app.state;
-    this.app.store.dispatch({
-      type: 'pane',
-      slot: 'picture',
-      name: layout.picture ? '' : this.app.start.layout.picture,
-    });
+    this.app.store.dispatch({ type: 'pane', slot, name: layout[slot] ? '' : this.app.start.layout[slot] || 'icicle' });
   }
 
   draw(): void {
-    this.element.hidden = this.app.state.view === 'summary';
-    if (!this.element.hidden) for (const slot of this.#slots) slot.draw();
+    const { view } = this.app.state;
+    this.element.hidden = view === 'summary' || isPage(view);
+    if (this.element.hidden) return;
+    const [picture, flame] = this.#slots;
+    picture.element.hidden = picture.isEmpty || view === 'calls';
+    flame.element.hidden = flame.isEmpty || view !== 'calls';
+    for (const slot of this.#slots) if (!slot.element.hidden) slot.draw();
   }
 }

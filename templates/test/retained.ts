@@ -80,7 +80,7 @@ function testWalk(start: State, drawing: string, what: string): void {
     const table = tables.of(state, subject);
     const fresh = new Tables(m).of(state, subject);
     const { view, descending, fuse, filter, expanded, least, zoom, flatten } = state;
-    const isTree = view === 'tree' || view === 'summary' || view === 'calls';
+    const isTree = view === 'tree' || view === 'summary' || view === 'calls' || view === 'time' || view === 'memory' || view === 'data';
     const blank = isBlank(shown, isTree ? null : tables.level(view, fuse)) ? shown : 0;
     const key = isTree
       ? [sort, descending, filter.trim(), expanded, subject.weight && least ? least : 0, subject.weight && least ? subject.weight : 0, zoom, flatten, blank]

@@ -4,7 +4,7 @@
 import type { Column } from '../logic/columns';
 import { formatAs, formatPercent, formatSigned, type Scale, unitIn } from '../logic/format';
 import { labelOf, shortName } from '../logic/labels';
-import { type FileLines, scopesOnLine } from '../logic/lines';
+import { type FileLines, scopesOnLine, withCalls } from '../logic/lines';
 import type { App } from './app';
 import { h, muted, visible } from './dom';
 import { valueTitle } from './table';
@@ -30,9 +30,19 @@ const largestOf = (values: Float64Array): number =>
 function costOf(app: App, lines: FileLines, of: Column): Cost {
   const column = app.inclusive(of);
   const ownColumn = app.own(of);
-  const all = app.columns.values(column, lines.groups);
+  const all = withCallsOf(app, lines, column) ?? app.columns.values(column, lines.groups);
   const own = app.columns.values(ownColumn, lines.groups);
   return { column, all, own, ownColumn, scale: app.scaleAmong(column, Math.max(largestOf(all), largestOf(own))) };
+}
+
+/** With all that the lines call, if call paths were measured; they are not read for this alone when there are many. */
+function withCallsOf(app: App, lines: FileLines, column: Column): Float64Array | null {
+  const tree = app.trees.smallCalls();
+  const same = tree?.app.columns.get(column.id);
+  if (!same || !tree || app.columns.isRatio(column) || !tree.app.columns.isReady(same)) return null;
+  const values = app.columns.values(column, lines.groups);
+  const calls = withCalls(tree.tree.nodes, lines, tree.app.columns.values(same, null));
+  return values.map((v, g) => (Number.isNaN(calls[g]) || calls[g] < v ? v : calls[g])); // some runs have no call paths
 }
 
 /** Null where no file is shown. */
@@ -64,7 +74,7 @@ function valueCell(app: App, costs: Costs, cost: Cost, line: number, group: numb
   if (all === own) return cell;
   cell.classList.add('with');
   const scopes = scopesOnLine(app.model, costs.lines, line).map((p) => labelOf(app.model, p).text);
-  cell.title += `\nwith ${visible([...new Set(scopes)].slice(0, 5).join(', '))}`;
+  cell.title += `\nwith ${visible([...new Set(scopes)].slice(0, 5).join(', ')) || 'what the line calls'}`;
   cell.title += `\nthe line itself: ${Number.isNaN(own) ? 'nothing' : valueTitle(app, cost.ownColumn, own, app.columns.error(cost.ownColumn, own, groups, group))}`;
   return cell;
 }

@@ -3,7 +3,7 @@
 import { type Metric, NONE, type PlaceIx, type Process, type Run } from '../model/data';
 import type { Column } from '../logic/columns';
 import { counterpart, differences, firstDifference } from '../logic/compare';
-import { distributionAt, evenParts, sortedShares, summed } from '../logic/distribution';
+import { distributionAt, evenParts, type Share, sortedShares, summed } from '../logic/distribution';
 import { formatExact, formatPercent, formatShort, plural, scaleFor } from '../logic/format';
 import { shortName } from '../logic/labels';
 import { Memory } from '../logic/memory';
@@ -229,10 +229,9 @@ const bar = (title: string, content: HTMLElement | null, words: string): HTMLEle
 
 const hasRows = (app: App, name: string): boolean => app.model.tables.some((t) => t.name === name && t.rows > 0);
 
-/** Shows a pane of the inspector, for the whole program. */
+/** Shows a page, about the whole program. */
 const inspect = (app: App, name: string, place: PlaceIx = 0) => (): void => {
-  app.store.dispatch({ type: 'pane', slot: 'inspect', name });
-  app.selectInTree(place);
+  app.showPage(name === 'memory' ? 'memory' : 'time', name, place);
 };
 
 /** The ranks or threads of what was run, the one with most first, and how uneven they are. */
@@ -250,22 +249,28 @@ function threadBar(app: App, column: Column): HTMLElement | null {
   const { mean, most, imbalance } = summed(shares);
   const scale = scaleFor(column.metric, most.value);
   const value = (x: number): string => `${formatShort(x, scale, app.columns.error(column, x))} ${scale.unit}`;
+  const words = `Imbalance ${(imbalance * 100).toFixed(0)}%: ${byRank ? `rank ${most.process}` : nameOf(most, given)} has most, ${value(most.value)}; the mean of ${plural(shares.length, byRank ? 'rank' : 'thread')} is ${value(mean)}.`;
+  const picture = threadBars(app, shares, words);
+  return bar(byRank ? 'Ranks' : 'Threads', picture, words);
+}
+
+/** A small column for each rank or thread, the tallest first. */
+export function threadBars(app: App, shares: readonly Share[], words: string, place = 0): HTMLElement {
   const all = sortedShares(shares);
   const step = Math.ceil(all.length / MOST_BARS);
-  const words = `Imbalance ${(imbalance * 100).toFixed(0)}%: ${byRank ? `rank ${most.process}` : nameOf(most, given)} has most, ${value(most.value)}; the mean of ${plural(all.length, byRank ? 'rank' : 'thread')} is ${value(mean)}.`;
+  const most = all[0].value;
   const columns = all
     .filter((_, i) => i % step === 0)
     .map((s) => {
       const element = h('span', { class: 'thread-bar' });
-      element.style.height = `${(most.value > 0 ? (100 * s.value) / most.value : 0).toFixed(1)}%`;
+      element.style.height = `${(most > 0 ? (100 * s.value) / most : 0).toFixed(1)}%`;
       return element;
     });
-  const picture = h(
+  return h(
     'button',
-    { type: 'button', class: 'thread-bars', title: visible(words), 'aria-label': visible(words), onclick: inspect(app, 'threads') },
+    { type: 'button', class: 'thread-bars', title: visible(words), 'aria-label': visible(words), onclick: inspect(app, 'threads', place) },
     ...columns,
   );
-  return bar(byRank ? 'Ranks' : 'Threads', picture, words);
 }
 
 /** Phases and the barriers that end them, as long as they took: the dark part is spent waiting. */
