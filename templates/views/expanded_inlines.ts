@@ -9,7 +9,7 @@ import { Colouring, languageOf } from '../logic/syntax';
 import type { App } from './app';
 import { coloured, LONGEST_SHOWN, shortCall } from './code';
 import { button, h, muted, visible } from './dom';
-import type { Costs } from './gutter';
+import type { Costs } from './line_costs';
 
 /** Lines shown of one inlined procedure. */
 const MOST_INLINED = 60;

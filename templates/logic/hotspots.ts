@@ -1,9 +1,9 @@
 // What the front page asks of every place: one look at all of them for each column, remembered. Where places are many it is
 // taken beside the page's own thread, together with what else the first view needs (`lookAhead`).
 
-import { Kind, NONE, type PlaceIx, type Places } from '../model/data';
+import { Kind, type Model, NONE, type PlaceIx, type Places } from '../model/data';
 import { largestCells } from './sort';
-import { type Children, childrenOf } from './tree';
+import { type Children, childrenOf, hotPath } from './tree';
 
 /** What is the same thing in the source, added up. */
 export interface HotSource {
@@ -142,3 +142,18 @@ export function lookAhead(places: Columns, values: Float64Array): Ahead {
 
 export const rememberAhead = (places: Columns, values: Float64Array, ahead: Ahead): void =>
   void fronts.set(values, new Front(places, values, ahead));
+
+/** So many loops and lines are looked through for one whose text is known. */
+const LOOKED_AT = 200;
+
+/** What is selected first: the end of the hot path; if its text is not known, the hottest loop or line whose text is. */
+export function firstPlace(model: Model, children: Children, values: Float64Array, zoom: PlaceIx): PlaceIx {
+  const { places, files } = model;
+  const end = hotPath(model, children, values, zoom).pop()!;
+  const hasText = (i: PlaceIx): boolean =>
+    places.file[i] !== NONE && places.lineFirst[i] > 0 && files[places.file[i]].state === 'text';
+  if (zoom || hasText(end)) return end;
+  const front = frontOf(places, values);
+  const hot = [...front.loops(LOOKED_AT).top, ...front.lines(LOOKED_AT).top].filter((h) => hasText(h.place));
+  return hot.reduce<HotSource | null>((a, b) => (a && a.value >= b.value ? a : b), null)?.place ?? end;
+}
