@@ -111,12 +111,79 @@ static uint32_t guard_of(const struct assembler *a, uint32_t loop)
     return UINT32_MAX;
 }
 
+/* The line that the procedure's code begins on, as does what has no line of its own. */
+static uint32_t line_of_opening(const struct assembler *a)
+{
+    const struct line_row *rows = a->debug->rows;
+    uint32_t row = assemble_row_before(a->debug, a->in->functions->functions[a->in->function].begin);
+    while (row != NO_ROW && row > 0 && rows[row - 1].addr == rows[row].addr && rows[row - 1].file == rows[row].file)
+        row--; /* as far as the rows of what lies before the procedure */
+    return row == NO_ROW ? 0 : rows[row].line;
+}
+
+/* It is that of the brace, and of nothing else; but a region opens with its directive. */
+static bool opens_procedure(const struct assembler *a, uint32_t line)
+{
+    return !a->nodes.items[0].scope.outlined && line == line_of_opening(a);
+}
+
 static size_t exits_at(const struct assembler *a, uint32_t loop, uint32_t line)
 {
     size_t n = 0;
     for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++)
         n += a->evidence.items[i].exit && a->evidence.items[i].line == line;
     return n;
+}
+
+/* The smallest column of what begins in the loop, from its first line on. */
+static uint32_t left_of_loop(const struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    uint32_t left = 0;
+    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++) {
+        const struct evidence *e = &a->evidence.items[i];
+        if (e->stmt && e->inlined == p->inlined && e->file == p->file && e->line >= p->line && e->left &&
+            (!left || e->left < left))
+            left = e->left;
+    }
+    return left;
+}
+
+/* The nearest row in front of the loop that begins further left than all in it is its keyword's, if it is on a line before
+   with nothing between. (A triangular nest: the outer loop is left where the inner one is entered again.) 0: it is not. */
+static uint32_t keyword_in_front(struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    enum { FURTHEST = 256 }; /* rows */
+    const struct loop_forest *forest = a->in->forest;
+    const struct line_row *rows = a->debug->rows;
+    uint32_t left = left_of_loop(a, loop, p), b = forest->loops[loop].header, up = forest->loops[loop].parent, k = 0;
+    uint32_t least = p->line; /* of the lines in front of the loop's that were passed */
+    vaddr begin = a->in->cfg->blocks[b].begin;
+    for (uint32_t row = assemble_row_before(a->debug, begin); left && row != NO_ROW && k < FURTHEST; k++) {
+        const struct line_row *r = &rows[row];
+        if (r->addr < begin) { /* on to the block that leads here */
+            uint32_t from = forest->idom[b];
+            if (from >= a->in->cfg->block_count || from == b || forest->block_loop[from] != up)
+                break;
+            b = from;
+            begin = a->in->cfg->blocks[b].begin;
+            row = assemble_row_before(a->debug, a->in->cfg->blocks[b].end - 1);
+            continue;
+        }
+        row = row ? row - 1 : NO_ROW;
+        if (!r->is_stmt || !r->column || assemble_file(a, r->file) != p->file ||
+            !assemble_inside(a, assemble_inlined_at(a, r->addr), p->inlined))
+            continue;
+        if (r->column < left)
+            return r->line < p->line && r->line <= least && assemble_is_in_body(a, p, r->line, false) &&
+                           !opens_procedure(a, r->line) && assemble_lines_between(a, p, r->line, p->line) == 0 &&
+                           (up == LOOP_NONE || exits_at(a, up, r->line) == 0)
+                       ? r->line
+                       : 0;
+        if (r->line == p->line && r->column > left)
+            return 0; /* the line has a control */
+        least = r->line < least ? r->line : least;
+    }
+    return 0;
 }
 
 /* The keyword's row is in front of the loop's first instruction, or, for a condition that takes several branches (it
@@ -132,6 +199,8 @@ static uint32_t line_of_keyword(struct assembler *a, uint32_t loop, const struct
         keyword = keyword_of_jump(a, p, head);
     if (!keyword && p->inlined == INLINE_NONE && guard != UINT32_MAX && exits_at(a, loop, p->line) > 1)
         keyword = keyword_in(a, p, &a->in->cfg->blocks[guard], a->in->cfg->blocks[guard].end);
+    if (!keyword && p->leaves_with_child && a->gnu_c)
+        keyword = keyword_in_front(a, loop, p);
     return keyword;
 }
 
@@ -168,22 +237,6 @@ static uint32_t line_at(const struct assembler *a, vaddr at)
 {
     uint32_t row = assemble_row_before(a->debug, at);
     return row == NO_ROW ? 0 : a->debug->rows[row].line;
-}
-
-/* The line that the procedure's code begins on, as does what has no line of its own. */
-static uint32_t line_of_opening(const struct assembler *a)
-{
-    const struct line_row *rows = a->debug->rows;
-    uint32_t row = assemble_row_before(a->debug, a->in->functions->functions[a->in->function].begin);
-    while (row != NO_ROW && row > 0 && rows[row - 1].addr == rows[row].addr && rows[row - 1].file == rows[row].file)
-        row--; /* as far as the rows of what lies before the procedure */
-    return row == NO_ROW ? 0 : rows[row].line;
-}
-
-/* It is that of the brace, and of nothing else; but a region opens with its directive. */
-static bool opens_procedure(const struct assembler *a, uint32_t line)
-{
-    return !a->nodes.items[0].scope.outlined && line == line_of_opening(a);
 }
 
 static void add_to_way(struct assembler *a, const struct loop_place *p, const struct line_row *r, struct way *w)
@@ -616,9 +669,10 @@ void assemble_step_back(struct assembler *a, uint32_t first, const uint32_t *nex
         if (!p->line)
             continue;
         p->line_own = p->line;
-        step_back_to(p, line_of_keyword(a, l, p));
+        if (!p->keyword)
+            step_back_to(p, line_of_keyword(a, l, p));
         uint32_t before = p->line;
-        p->keyword = before < p->line_own;
+        p->keyword = p->keyword || before < p->line_own;
         step_back_to(p, line_of_directive(a, l, p));
         if (p->line < before || p->line == p->control || p->line_alone || p->has_inside)
             continue;
