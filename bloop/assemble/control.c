@@ -13,6 +13,8 @@
  */
 #include "bloop/assemble/assemble_int.h"
 
+#include "bloop/arch/facts.h"
+
 /* Of a short loop in front that was unrolled altogether there is a row for each round, with its statements between. */
 static bool has_rounds(const struct assembler *a, uint32_t row, uint32_t below)
 {
@@ -582,6 +584,45 @@ static uint32_t line_of_setup(struct assembler *a, uint32_t loop, const struct l
     return column && column == r->column && column < body && !is_of_another(a, p, r->line) ? r->line : 0;
 }
 
+/* Does the loop's header count to a number that is in the code? */
+static bool has_constant_count(const struct assembler *a, uint32_t block)
+{
+    const struct cfg_block *b = &a->in->cfg->blocks[block];
+    const struct arch *arch = arch_get(a->in->image->arch);
+    struct insn_facts f;
+    bool constant = false;
+    size_t avail = 0;
+    const uint8_t *bytes = image_bytes(a->in->image, b->begin, &avail);
+    for (vaddr at = b->begin; bytes && at < b->end && at - b->begin < avail; at += f.insn.length) {
+        if (!arch->facts(bytes + (at - b->begin), avail - (size_t)(at - b->begin), at, &f))
+            return false;
+        if (f.class == CLASS_COMPARE)
+            constant = f.has_constant && f.constant != 0;
+    }
+    return constant;
+}
+
+/* gfortran's `do` of few statements may have no instruction in the loop on its line. It has those that count the rounds in
+   front, behind the question whether there are any. Those of an array statement are on the statement's own line; one of a
+   size that is known may stand behind a condition. */
+static uint32_t line_of_count(struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    const struct loop_forest *forest = a->in->forest;
+    const struct cfg *cfg = a->in->cfg;
+    uint32_t header = forest->loops[loop].header, up = forest->idom[header], guard = guard_of(a, loop);
+    if (!assemble_is_fortran(a) || guard == UINT32_MAX || up == guard || up == header ||
+        forest->block_loop[up] != forest->loops[loop].parent || forest->block_loop[guard] != forest->block_loop[up] ||
+        line_at(a, cfg->blocks[header].begin) != p->line || has_constant_count(a, header))
+        return 0;
+    uint32_t row = assemble_row_before(a->debug, cfg->blocks[up].end - 1);
+    const struct line_row *r = row == NO_ROW ? NULL : &a->debug->rows[row];
+    if (!r || r->addr < cfg->blocks[up].begin || r->line >= p->line || r->discriminator || !is_own_row(a, p, r) ||
+        !assemble_is_in_body(a, p, r->line, false) || assemble_lines_between(a, p, r->line, p->line) != 0 ||
+        is_of_another(a, p, r->line))
+        return 0;
+    return line_at(a, cfg->blocks[guard].end - 1) == r->line ? r->line : 0;
+}
+
 /* ---- all ---- */
 
 static const char *called_name(const struct assembler *a, size_t call)
@@ -674,11 +715,14 @@ void assemble_step_back(struct assembler *a, uint32_t first, const uint32_t *nex
         uint32_t before = p->line;
         p->keyword = p->keyword || before < p->line_own;
         step_back_to(p, line_of_directive(a, l, p));
-        if (p->line < before || p->line == p->control || p->line_alone || p->has_inside)
+        if (p->line < before || p->has_inside)
             continue;
         if (!noted)
             note_beside(a, first, next);
         noted = true;
+        step_back_to(p, line_of_count(a, l, p));
+        if (p->line < before || p->line == p->control || p->line_alone)
+            continue;
         step_back_to(p, line_of_setup(a, l, p));
         if (p->line == before && assemble_packed_kind(a, l) != PACKED_NOT)
             step_back_to(p, line_of_control(a, l, p));
