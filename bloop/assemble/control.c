@@ -241,9 +241,15 @@ static uint32_t line_at(const struct assembler *a, vaddr at)
     return row == NO_ROW ? 0 : a->debug->rows[row].line;
 }
 
+/* Of a statement of which nothing is left here there is a mark, and another one behind it. */
+static bool has_ended(const struct assembler *a, const struct line_row *r)
+{
+    return r->is_stmt && r + 1 < a->debug->rows + a->debug->row_count && r[1].addr == r->addr && r[1].is_stmt;
+}
+
 static void add_to_way(struct assembler *a, const struct loop_place *p, const struct line_row *r, struct way *w)
 {
-    if (r->line == 0 || r->line >= p->line || assemble_file(a, r->file) != p->file ||
+    if (r->line == 0 || has_ended(a, r) || r->line >= p->line || assemble_file(a, r->file) != p->file ||
         assemble_inlined_at(a, r->addr) != p->inlined || !assemble_is_in_body(a, p, r->line, false) ||
         opens_procedure(a, r->line))
         return;
@@ -254,12 +260,20 @@ static void add_to_way(struct assembler *a, const struct loop_place *p, const st
         w->lines[w->count++] = r->line;
 }
 
+/* gcc says again at a block's begin what is valid there. */
+static bool is_repeated(const struct line_row *r, vaddr begin)
+{
+    return r->addr == begin && !r->is_stmt && r[-1].line == r->line && r[-1].column == r->column &&
+           r[-1].file == r->file;
+}
+
 static void add_block_to_way(struct assembler *a, const struct loop_place *p, uint32_t block, struct way *w)
 {
     const struct cfg_block *b = &a->in->cfg->blocks[block];
     for (uint32_t row = assemble_row_before(a->debug, b->end - 1);
          row != NO_ROW && a->debug->rows[row].addr >= b->begin; row = row ? row - 1 : NO_ROW)
-        add_to_way(a, p, &a->debug->rows[row], w);
+        if (row == 0 || !is_repeated(&a->debug->rows[row], b->begin))
+            add_to_way(a, p, &a->debug->rows[row], w);
 }
 
 static bool is_own_row(struct assembler *a, const struct loop_place *p, const struct line_row *r)
@@ -413,13 +427,37 @@ static uint32_t line_on_way(struct assembler *a, const struct loop_place *p, con
     return aside && (region_only || way_has_between(w, line, aside)) ? aside : line;
 }
 
+/* Is it left on its first line by a control of its own? That of a `for` or `while` is in front of the loop too, where it is
+   set up or asked for the first time; what else is left on the line of a statement is shared out (an atomic update). */
+static bool has_control(const struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    enum { FURTHEST = 4 };
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t b = forest->loops[loop].header;
+    if (p->line != p->control || p->control_stale)
+        return false;
+    if (p->has_inside || line_at(a, a->in->cfg->blocks[b].begin) == p->line)
+        return true;
+    for (int i = 0; i < FURTHEST; i++) {
+        uint32_t up = forest->idom[b];
+        if (up >= a->in->cfg->block_count || up == b || forest->block_loop[up] != forest->loops[loop].parent)
+            return false;
+        b = up;
+        for (uint32_t row = assemble_row_before(a->debug, a->in->cfg->blocks[b].end - 1);
+             row != NO_ROW && a->debug->rows[row].addr >= a->in->cfg->blocks[b].begin; row = row ? row - 1 : NO_ROW)
+            if (a->debug->rows[row].line == p->line)
+                return true;
+    }
+    return false;
+}
+
 /* The control of a loop that OpenMP shares out has no line of its own, so that all of the loop seems to be its body. On
    the way from where the runtime is asked for this thread's part there is the directive's line. 0: none, or the loop has
    its line already. */
 static uint32_t line_of_directive(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     struct share asked = {0};
-    if (a->shares.count == 0 || p->inlined != INLINE_NONE || (p->line == p->control && !p->control_stale))
+    if (a->shares.count == 0 || p->inlined != INLINE_NONE || has_control(a, loop, p))
         return 0;
     uint32_t from = share_in_front(a, loop, &asked), row = row_of_question(a, asked.at);
     if (from == UINT32_MAX || row == NO_ROW ||
