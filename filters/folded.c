@@ -25,9 +25,9 @@ static bool cut_value(char *line, uint64_t *value)
 
 bool folded_sniff(const void *bytes, size_t len)
 {
-    struct line_reader r = line_reader_make(bytes, looks_like_text(bytes, len) ? len : 0);
+    struct line_reader r = filter_line_reader_make(bytes, filter_looks_like_text(bytes, len) ? len : 0);
     bool fits = true, stacks = false;
-    while (fits && r.number < 20 && line_reader_next(&r)) {
+    while (fits && r.number < 20 && filter_line_reader_next(&r)) {
         uint64_t value;
         if (r.at == r.end && r.end[-1] != '\n' && r.number > 1) /* may be cut */
             break;
@@ -35,7 +35,7 @@ bool folded_sniff(const void *bytes, size_t len)
                (!isblank((unsigned char)r.text.bytes[0]) && r.text.bytes[0] != '{' && cut_value(r.text.bytes, &value));
         stacks = stacks || (r.text.len && strchr(r.text.bytes, ';'));
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return fits && stacks;
 }
 
@@ -59,10 +59,10 @@ int folded_convert(const struct filter_input *in, struct hpcprof *into, struct w
 {
     struct builder s = builder_begin(into, in, "folded stacks", "");
     uint32_t event = builder_event(&s, "samples", "the numbers of folded stacks", "", 0);
-    struct line_reader r = line_reader_make(in->bytes, in->len);
+    struct line_reader r = filter_line_reader_make(in->bytes, in->len);
     int status = 0;
     (void)warnings;
-    while (status == 0 && line_reader_next(&r)) {
+    while (status == 0 && filter_line_reader_next(&r)) {
         uint64_t value;
         if (r.text.len == 0)
             continue;
@@ -74,6 +74,6 @@ int folded_convert(const struct filter_input *in, struct hpcprof *into, struct w
         else
             status = err_set(err, ERR_FORMAT, "%s:%lu: a stack must end in a blank and a number", in->name, r.number);
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return status;
 }

@@ -48,7 +48,7 @@ static int64_t factor_of(const struct form *f, uint32_t root)
     return 0;
 }
 
-bool form_same_terms(const struct form *a, const struct form *b)
+bool quality_form_same_terms(const struct form *a, const struct form *b)
 {
     if (a->count != b->count)
         return false;
@@ -206,7 +206,7 @@ static bool moves_at_run_time(const struct body *b, unsigned r)
 static void classify(struct body *b, struct ref *r)
 {
     const struct insn_memory *m = &path_step(b, r->step)->f.memory[r->operand];
-    int64_t moves = 0, size = memory_size(m, b->machine);
+    int64_t moves = 0, size = quality_memory_size(m, b->machine);
     bool known = true;
     if (r->stride == STRIDE_INDIRECT)
         return;
@@ -255,7 +255,7 @@ static int by_form(const void *a, const void *b, void *ctx)
 
 static bool same_stream(const struct ref *a, const struct ref *b)
 {
-    return a->moves == b->moves && form_same_terms(&a->form, &b->form);
+    return a->moves == b->moves && quality_form_same_terms(&a->form, &b->form);
 }
 
 static void sort_terms(struct form *f)
@@ -275,7 +275,7 @@ static void join_stream(struct body *b, const uint32_t *refs, size_t n)
     int64_t moves = llabs(b->refs.items[refs[0]].moves), covered = 0, end = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         const struct ref *r = &b->refs.items[refs[i]];
-        int64_t size = memory_size(&path_step(b, r->step)->f.memory[r->operand], b->machine), at = r->form.add;
+        int64_t size = quality_memory_size(&path_step(b, r->step)->f.memory[r->operand], b->machine), at = r->form.add;
         int64_t from = at > end ? at : end;
         if (at + size > from)
             covered += at + size - from;

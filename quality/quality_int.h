@@ -87,16 +87,16 @@ static inline struct step *path_step(const struct body *b, size_t i)
 /* ---- address.c --------------------------------------------------------------------- */
 
 void body_find_addresses(struct body *);
-bool form_same_terms(const struct form *, const struct form *);
+bool quality_form_same_terms(const struct form *, const struct form *);
 
 /* ---- mix.c -------------------------------------------------------------------------- */
 
 /* Bytes of a vector register that the instruction uses; elements: numbers in it. */
 unsigned step_width(const struct step *, const struct machine_core *);
 double step_elements(const struct step *, const struct machine_core *);
-unsigned memory_size(const struct insn_memory *, const struct machine_core *);
+unsigned quality_memory_size(const struct insn_memory *, const struct machine_core *);
 bool step_calculates(const struct step *); /* arithmetic on vector registers */
-void mix_count(struct body *, struct quality_loop *);
+void quality_mix_count(struct body *, struct quality_loop *);
 
 /* ---- cost.c, bounds.c --------------------------------------------------------------- */
 
@@ -141,6 +141,6 @@ void checks_find(const struct body *, const struct quality_loop *, const struct 
 /* ---- roles.c ------------------------------------------------------------------------ */
 
 /* Of the loops of one procedure. */
-void roles_find(const struct scope_tree *, struct quality_loop *, size_t count);
+void quality_roles_find(const struct scope_tree *, struct quality_loop *, size_t count);
 
 #endif

@@ -121,7 +121,7 @@ static void stages(const struct image *im)
         double a = now();
         cfg_build(&in, &g);
         double b = now();
-        loops_find(&g, &f);
+        loop_forest_find(&g, &f);
         cfg_time += b - a;
         loop_time += now() - b;
         if (getenv("BENCH_DECODE_VERBOSE") != NULL)

@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     cfg_build(&in, &fresh);
     check_same(&fresh, &reused);
     check_graph(&fresh, &table);
-    loops_find(&fresh, &forest);
+    loop_forest_find(&fresh, &forest);
     check_forest(&fresh, &forest);
     cfg_release(&fresh);
     mem_free(noreturn_find(&im, &table, true, 1));

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-void image_read(struct image *b, const char *path)
+void filter_image_read(struct image *b, const char *path)
 {
     Elf64_Ehdr head;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -25,7 +25,7 @@ void image_read(struct image *b, const char *path)
     close(fd);
 }
 
-bool image_linked_at(const struct image *b, uint64_t offset, uint64_t *address)
+bool filter_image_linked_at(const struct image *b, uint64_t offset, uint64_t *address)
 {
     for (size_t i = 0; i < b->segments.count; i++) {
         const struct image_segment *s = &b->segments.items[i];
@@ -37,7 +37,7 @@ bool image_linked_at(const struct image *b, uint64_t offset, uint64_t *address)
     return false;
 }
 
-bool image_offset_of(const struct image *b, uint64_t address, uint64_t *offset)
+bool filter_image_offset_of(const struct image *b, uint64_t address, uint64_t *offset)
 {
     for (size_t i = 0; i < b->segments.count; i++) {
         const struct image_segment *s = &b->segments.items[i];
@@ -49,7 +49,7 @@ bool image_offset_of(const struct image *b, uint64_t address, uint64_t *offset)
     return false;
 }
 
-void image_release(struct image *b)
+void filter_image_release(struct image *b)
 {
     vec_release(&b->segments);
 }

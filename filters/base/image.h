@@ -13,10 +13,10 @@ struct image_segment {
     uint64_t offset, size, address;
 };
 
-void image_read(struct image *, const char *path);
+void filter_image_read(struct image *, const char *path);
 /* false: the file has nothing there. */
-bool image_linked_at(const struct image *, uint64_t offset, uint64_t *address);
-bool image_offset_of(const struct image *, uint64_t address, uint64_t *offset);
-void image_release(struct image *);
+bool filter_image_linked_at(const struct image *, uint64_t offset, uint64_t *address);
+bool filter_image_offset_of(const struct image *, uint64_t address, uint64_t *offset);
+void filter_image_release(struct image *);
 
 #endif

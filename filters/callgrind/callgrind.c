@@ -78,7 +78,7 @@ struct callgrind {
     unsigned parts;
     /* what was counted, each place once: a file has as many parts as there were dumps */
     struct cost_positions positions;
-    bool group_changed; /* cost_positions_enter is to be told */
+    bool group_changed; /* callgrind_positions_enter is to be told */
     struct interner calls, jumps;
     struct VEC(uint64_t) costs;    /* by row and event, since the events were named */
     struct VEC(uint64_t) executed; /* by row: Ir, where there are addresses */
@@ -390,9 +390,9 @@ static struct hpcprof_context context_of(struct callgrind *c, const struct code_
 static uint32_t position_here(struct callgrind *c)
 {
     if (c->group_changed)
-        cost_positions_enter(&c->positions, c->thread, c->object, c->function, c->file, c->own_file);
+        callgrind_positions_enter(&c->positions, c->thread, c->object, c->function, c->file, c->own_file);
     c->group_changed = false;
-    return cost_positions_row(&c->positions, c->has_addresses ? c->address : 0, c->has_lines ? c->source_line : 0);
+    return callgrind_positions_row(&c->positions, c->has_addresses ? c->address : 0, c->has_lines ? c->source_line : 0);
 }
 
 /* Instructions of one line follow one another. */
@@ -453,7 +453,7 @@ static void add_counts(struct callgrind *c, uint32_t row, const uint64_t *costs)
 static void flush_costs(struct callgrind *c, bool last)
 {
     bool executed = c->ir < c->event_count && (!last || c->jumps.rows.count);
-    c->distinct = c->first_file && cost_positions_order(&c->positions);
+    c->distinct = c->first_file && callgrind_positions_order(&c->positions);
     vec_reserve(&c->contexts, c->positions.rows.count);
     while (c->contexts.count < c->positions.rows.count)
         *vec_push(&c->contexts) = UINT32_MAX;
@@ -489,7 +489,8 @@ static void gather_graph(struct callgrind *c)
 static uint32_t callee_context(struct callgrind *c, const struct code_place *p)
 {
     struct hpcprof_context context = context_of(c, p);
-    uint32_t row = c->distinct && !context.by_line ? cost_positions_at(&c->positions, p->object, p->address) : ROW_NONE;
+    uint32_t row =
+        c->distinct && !context.by_line ? callgrind_positions_at(&c->positions, p->object, p->address) : ROW_NONE;
     return row != ROW_NONE ? position_context(c, row) : hpcprof_add_context(c->into, &context);
 }
 
@@ -792,7 +793,7 @@ static int convert(const struct filter_input *in, bool cachegrind, struct hpcpro
     vec_release(&c.contexts);
     vec_release(&c.call_sums);
     vec_release(&c.jump_counts);
-    cost_positions_release(&c.positions);
+    callgrind_positions_release(&c.positions);
     interner_release(&c.calls);
     interner_release(&c.jumps);
     hashmap_release(&c.threads);
@@ -816,10 +817,10 @@ enum dialect { NEITHER, CALLGRIND, CACHEGRIND };
 /* cachegrind's files have "desc:" and "cmd:" before "events:", and nothing that callgrind alone writes. */
 static enum dialect dialect_of(const void *bytes, size_t len)
 {
-    struct line_reader r = line_reader_make(bytes, looks_like_text(bytes, len) ? len : 0);
+    struct line_reader r = filter_line_reader_make(bytes, filter_looks_like_text(bytes, len) ? len : 0);
     enum dialect found = NEITHER;
     bool events = false, command = false;
-    while (found == NEITHER && r.number < 100 && line_reader_next(&r)) {
+    while (found == NEITHER && r.number < 100 && filter_line_reader_next(&r)) {
         const char *line = r.text.bytes;
         bool begins = events && (str_starts(line, "fn=") || str_starts(line, "fl="));
         if (str_starts(line, "# callgrind format") || str_starts(line, "creator: callgrind") ||
@@ -834,7 +835,7 @@ static enum dialect dialect_of(const void *bytes, size_t len)
         if (str_starts(line, "PERF") || r.text.len > 65536)
             break;
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return found;
 }
 

@@ -82,7 +82,7 @@ void perf_run_free(struct perf_run *r)
     if (!r)
         return;
     for (size_t i = 0; i < r->binaries.count; i++)
-        image_release(&r->binaries.items[i].image);
+        filter_image_release(&r->binaries.items[i].image);
     for (size_t i = 0; i < r->processes.count; i++)
         vec_release(&r->processes.items[i].mappings);
     vec_release(&r->binaries);
@@ -242,9 +242,9 @@ static bool linked_at(struct perf_run *r, str_id path, uint64_t offset, uint64_t
         *vec_push(&r->binaries) = (struct binary){0};
     struct binary *b = &r->binaries.items[path];
     if (!b->read)
-        image_read(&b->image, strtab_get(r->strings, path));
+        filter_image_read(&b->image, strtab_get(r->strings, path));
     b->read = true;
-    return image_linked_at(&b->image, offset, address);
+    return filter_image_linked_at(&b->image, offset, address);
 }
 
 /* ---- contexts ------------------------------------------------------------------------------------------ */

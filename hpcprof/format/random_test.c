@@ -469,7 +469,7 @@ static void cut_block(void *ctx, const struct hpcprof_block *b)
         memcpy(&type, cuts->bytes->bytes + b->offset, 4);
         buf_add(&rest, payload, length - less);
         buf_add(&file, cuts->bytes->bytes, (size_t)b->offset);
-        write_block_head(&file, type, &rest);
+        hpcprof_write_block_head(&file, type, &rest);
         buf_add(&file, payload, length - less);
         if (hpcprof_read_bytes(file.bytes, file.len, "cut", &p, w, NULL) == 0) {
             put_shared(&lines, p), put_counts(&lines, p, false);

@@ -77,7 +77,7 @@ static bool unpack_beside(struct parts *m, struct cursor *c, struct hpcprof *p, 
     }
     for (uint32_t i = 0; i < p->event_count && m->summed; i++) {
         uint64_t sampled = cursor_uleb(c), counted = cursor_uleb(c);
-        tables_add_share(p, i, (struct hpcprof_share){sampled, counted});
+        hpcprof_tables_add_share(p, i, (struct hpcprof_share){sampled, counted});
     }
     return !c->bad;
 }
@@ -134,8 +134,8 @@ static int take(void *ctx, const void *bytes, size_t len, struct err *err)
     return 0;
 }
 
-int ranks_unite_wholes(const struct ranks *ranks, struct hpcprof **whole, size_t *used, bool summed, struct warnings *w,
-                       struct err *err)
+int hpcprof_unite_ranks(const struct ranks *ranks, struct hpcprof **whole, size_t *used, bool summed,
+                        struct warnings *w, struct err *err)
 {
     struct parts m = {.ranks = ranks, .whole = whole, .used = used, .summed = summed, .warnings = w};
     *vec_push(&m.processes) = (uint32_t)(*whole)->process_count;

@@ -650,7 +650,7 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
     restore_signals(&signals);
     if (result == 0 && n == (ssize_t)sizeof error)
         return err_set(err, ERR_SYSTEM, "%s: the program cannot be started: %s", path, strerror(error));
-    if (result == 0 && ended_add(disk->dir, pid, launched, *status, &end_err) < 0)
+    if (result == 0 && exit_status_add(disk->dir, pid, launched, *status, &end_err) < 0)
         warnings_add(w, "%s", end_err.msg);
     return result;
 }
@@ -658,7 +658,7 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
 static void tell_ended(const struct hpcprof_record_options *o, const char *dir, const struct launched *who)
 {
     bool shared = one_of_many();
-    char *file = o->ended ? ended_file(dir, who->pid, who->at, !shared) : NULL;
+    char *file = o->ended ? exit_status_file(dir, who->pid, who->at, !shared) : NULL;
     if (file)
         o->ended(shared ? file : dir, file);
     mem_free(file);

@@ -179,7 +179,7 @@ static int no_such_event(struct maker *m, const struct config_metric *given, con
         }
     }
     *vec_push(&names) = NULL;
-    const char *near = metric_nearest(event, names.items);
+    const char *near = expr_metric_nearest(event, names.items);
     if (near)
         err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; did you mean '%s'?", given->where, event, near);
     else if (list.len)
@@ -450,7 +450,7 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
     }
     *vec_push(&names) = NULL;
     const char *near = cut_short(name, names.items);
-    near = near ? near : metric_nearest(name, names.items);
+    near = near ? near : expr_metric_nearest(name, names.items);
     struct buf quoted = {0};
     if (near)
         expr_quote_name(&quoted, near);
@@ -874,9 +874,9 @@ static void add_comparisons(struct maker *m, struct warnings *warnings)
         if (with == COLUMN_NONE)
             continue;
         compared++;
-        compare_columns(m->config, m->inputs, m->input_count, strtab_get(m->strings, base->event),
-                        strtab_get(m->strings, base->metric.name),
-                        strtab_get(m->strings, m->columns->list.items[with].metric.name), add_comparison, m);
+        metrics_compare_columns(m->config, m->inputs, m->input_count, strtab_get(m->strings, base->event),
+                                strtab_get(m->strings, base->metric.name),
+                                strtab_get(m->strings, m->columns->list.items[with].metric.name), add_comparison, m);
     }
     if (compared == 0)
         warn_nothing_shared(m, warnings);

@@ -38,9 +38,9 @@ static char *formula_of(enum comparison what, enum scaling scaling, const char *
     }
 }
 
-void compare_columns(const struct config *config, const struct input *inputs, size_t input_count, const char *event,
-                     const char *base, const char *new,
-                     void (*add)(void *ctx, enum comparison, const char *name, const char *formula), void *ctx)
+void metrics_compare_columns(const struct config *config, const struct input *inputs, size_t input_count,
+                             const char *event, const char *base, const char *new,
+                             void (*add)(void *ctx, enum comparison, const char *name, const char *formula), void *ctx)
 {
     static const char *const names[] = {"difference", "ratio", "loss"}; /* in the order of enum comparison */
     struct buf base_name = {0}, new_name = {0};

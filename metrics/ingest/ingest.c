@@ -161,7 +161,8 @@ static void gather_tables(struct correlation *c, const struct config *config, co
     struct sites_of_contexts sites = {asked_site, &asker};
     struct err err = {0};
     uint32_t run = config->runs.count > 1 ? input->run : RUN_ALONE;
-    if (tables_gather(&c->tables, c->strings, input->profile, &sites, run, c->process_count, c->event_count, &err) < 0)
+    if (metrics_tables_gather(&c->tables, c->strings, input->profile, &sites, run, c->process_count, c->event_count,
+                              &err) < 0)
         warnings_add(warnings, "a part of the tables of run '%s' is left out: %s", config->runs.items[input->run].name,
                      err.msg);
     c->process_count += (uint32_t)input->profile->process_count;

@@ -83,9 +83,9 @@ void columns_release(struct columns *, const struct input *);
 
 enum comparison { COMPARE_DIFFERENCE, COMPARE_RATIO, COMPARE_LOSS };
 /* The computed columns that compare an event's columns of two runs. */
-void compare_columns(const struct config *, const struct input *, size_t input_count, const char *event,
-                     const char *base, const char *new,
-                     void (*add)(void *ctx, enum comparison, const char *name, const char *formula), void *ctx);
+void metrics_compare_columns(const struct config *, const struct input *, size_t input_count, const char *event,
+                             const char *base, const char *new,
+                             void (*add)(void *ctx, enum comparison, const char *name, const char *formula), void *ctx);
 
 /* ---- the loops' properties as columns ------------------------------------------------------------------------ */
 
@@ -200,7 +200,7 @@ struct correlation {
 
 void correlation_init(struct correlation *, struct strtab *);
 void correlation_release(struct correlation *);
-void module_free_structure(struct module *); /* and what was made of it */
+void correlate_free_structure(struct module *); /* and what was made of it */
 /* Gathers sites and cells of all inputs; contexts and counts of those that can be read again are dropped meanwhile. */
 int correlate_gather(struct correlation *, const struct config *, const struct input *, size_t input_count,
                      const struct columns *, struct warnings *, struct err *);
@@ -240,10 +240,11 @@ struct sites_of_contexts { /* the site of a context, made where there is none ye
 /* Adds a measurement's tables to `to`: contexts become sites, processes and events are counted from the given ones on. Of
    several runs each row says of which it is. */
 #define RUN_ALONE UINT32_MAX
-int tables_gather(struct table_list *to, struct strtab *, const struct hpcprof *, const struct sites_of_contexts *,
-                  uint32_t run, uint32_t first_process, uint32_t first_event, struct err *);
+int metrics_tables_gather(struct table_list *to, struct strtab *, const struct hpcprof *,
+                          const struct sites_of_contexts *, uint32_t run, uint32_t first_process, uint32_t first_event,
+                          struct err *);
 /* Sites become places, events metrics, and the experiment has its tables, in order. */
-int tables_finish(struct experiment *, const struct correlation *from, const uint32_t *site_places,
-                  const place_ix *found_places, const uint32_t *event_metrics, struct err *);
+int metrics_tables_finish(struct experiment *, const struct correlation *from, const uint32_t *site_places,
+                          const place_ix *found_places, const uint32_t *event_metrics, struct err *);
 
 #endif

@@ -24,7 +24,7 @@ struct version { /* of a file in the debug information of one build or several *
     uint32_t tree;   /* the file's first version: they are in one set */
     uint32_t latest; /* the version that its lines are shown in */
     bool by_text;    /* it differs from the latest in text, and `lines` says how */
-    uint32_t *lines; /* line_diff; NULL: equal */
+    uint32_t *lines; /* metrics_line_diff; NULL: equal */
     size_t line_count;
 };
 
@@ -219,9 +219,10 @@ static void unite_by_name(struct matcher *m, const uint32_t *files, size_t n)
         for (size_t k = i + 1; k < n && n <= SAME_NAMES_MOST; k++)
             if (m->files[files[i]].tree == files[i] && m->files[files[k]].tree == files[k] &&
                 may_be_one(m, files[i], files[k]))
-                *vec_push(&pairs) = (struct file_pair){files[i], files[k],
-                                                       2 * path_shared_end(path_of(m, files[i]), path_of(m, files[k])) +
-                                                           same_bytes(m, files[i], files[k])};
+                *vec_push(&pairs) =
+                    (struct file_pair){files[i], files[k],
+                                       2 * metrics_path_shared_end(path_of(m, files[i]), path_of(m, files[k])) +
+                                           same_bytes(m, files[i], files[k])};
     unite_pairs(m, pairs.items, pairs.count);
     vec_release(&pairs);
 }
@@ -257,7 +258,7 @@ static void compare_texts(struct matcher *m, uint32_t file)
     if (filemap_open(&new, text_of(m, v->latest), NULL) == 0) {
         v->by_text = old.len <= LIMIT_SOURCE_BYTES && new.len <= LIMIT_SOURCE_BYTES;
         if (v->by_text && (old.len != new.len || (old.len && memcmp(old.bytes, new.bytes, old.len) != 0)))
-            v->lines = line_diff(old.bytes, old.len, new.bytes, new.len, &v->line_count);
+            v->lines = metrics_line_diff(old.bytes, old.len, new.bytes, new.len, &v->line_count);
         filemap_release(&new);
     }
     filemap_release(&old);
@@ -489,7 +490,7 @@ static struct identity bring_forward(struct matcher *m, place_ix i, struct place
     if (p->kind == PLACE_FILE)
         p->file = file;
     p->parent = m->new_of[p->parent];
-    struct identity key = identity_of(p, m->c->ordinals.items[i]);
+    struct identity key = metrics_identity_of(p, m->c->ordinals.items[i]);
     if (p->kind == PLACE_PROC || p->kind == PLACE_INLINE)
         key.file = file;
     if (p->kind == PLACE_LOOP && moves && !first)
@@ -562,7 +563,7 @@ static struct identity origin_of(const struct matcher *m, struct identity key, c
         key.name = strtab_addn(m->c->strings, name, (size_t)(region - name) + strlen(OPENMP_REGION));
         key.line = p->line_first;
     } else {
-        key.name = same_function_name(m->c->strings, key.name);
+        key.name = experiment_same_function_name(m->c->strings, key.name);
     }
     key.ordinal = 0;
     return key;
@@ -911,7 +912,7 @@ static uint32_t program_of(const struct correlation *c, uint32_t run)
     return UINT32_MAX;
 }
 
-void match_warn_programs(const struct correlation *c, struct warnings *warnings)
+void metrics_match_warn_programs(const struct correlation *c, struct warnings *warnings)
 {
     uint32_t a = program_of(c, 0), b = program_of(c, 1);
     if (a == UINT32_MAX || b == UINT32_MAX || c->modules.items[a].group == c->modules.items[b].group)
@@ -923,7 +924,7 @@ void match_warn_programs(const struct correlation *c, struct warnings *warnings)
                  x, y, y, x);
 }
 
-void match_runs(struct correlation *c, struct warnings *warnings)
+void metrics_match_runs(struct correlation *c, struct warnings *warnings)
 {
     struct matcher m = {.c = c,
                         .warnings = warnings,

@@ -46,8 +46,8 @@ static const char *name_of(const struct correlation *c, const struct module *m)
     return m->program ? "the program" : module_base_name(strtab_get(c->strings, m->path));
 }
 
-void facts_take(struct experiment *e, const struct correlation *c, const struct input *inputs, size_t input_count,
-                uint32_t run)
+void metrics_facts_take(struct experiment *e, const struct correlation *c, const struct input *inputs,
+                        size_t input_count, uint32_t run)
 {
     struct facts facts = {.strings = e->strings};
     for (size_t i = 0; i < c->uses.count; i++) {

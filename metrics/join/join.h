@@ -23,34 +23,34 @@
 struct identity {
     uint32_t parent, kind, name, file, line, call_file, call_line, on_line, instance, ordinal;
 };
-struct identity identity_of(const struct place *, uint32_t ordinal);
+struct identity metrics_identity_of(const struct place *, uint32_t ordinal);
 
 /* Asks the source for every module's structure and puts every site into its place. */
 void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
                      const struct progress *);
 
-/* ---- align_runs.c, line_diff.c ------------------------------------------------------------------------------- */
+/* ---- align_runs.c, metrics_line_diff.c ------------------------------------------------------------------------------- */
 
 /* Places of several runs that are one thing in the source become one: files of one tree in different folders, lines
    that have moved, loops that compilers begin elsewhere. After sources_find, whose texts it compares. */
-void match_runs(struct correlation *, struct warnings *);
+void metrics_match_runs(struct correlation *, struct warnings *);
 /* Warns where two runs that are compared ran programs that are not one module. */
-void match_warn_programs(const struct correlation *, struct warnings *);
+void metrics_match_warn_programs(const struct correlation *, struct warnings *);
 /* By line of a, the first one first: the line of b, from 1, that it has become; 0: it is gone. mem_free. */
-uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
+uint32_t *metrics_line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
 
 /* ---- environment.c ------------------------------------------------------------------------------------------- */
 
 /* The facts of a run: of its measurements' notes, and of its modules. */
-void facts_take(struct experiment *, const struct correlation *, const struct input *, size_t input_count,
-                uint32_t run);
+void metrics_facts_take(struct experiment *, const struct correlation *, const struct input *, size_t input_count,
+                        uint32_t run);
 
-/* ---- finished_run.c -------------------------------------------------------------------------- */
+/* ---- metrics_finished_run.c -------------------------------------------------------------------------- */
 
 /* What a finished experiment says of its run, as a measurement, and of its modules, whose trees are added, and of its
    threads (vec_release). `path` is for messages; `input`: no other has that number. */
-int finished_run(const struct experiment *, const char *path, uint32_t input, struct structures *, struct hpcprof **,
-                 struct thread_value_list *, struct err *);
+int metrics_finished_run(const struct experiment *, const char *path, uint32_t input, struct structures *,
+                         struct hpcprof **, struct thread_value_list *, struct err *);
 
 /* ---- statistics.c -------------------------------------------------------------------------------------------- */
 
@@ -65,7 +65,7 @@ void sources_name_files(struct correlation *, const struct config *);
 /* The folders that are common to each module's own sources, where they are here. */
 void sources_keep_folders(const struct correlation *, struct experiment *);
 /* How many whole components the ends of two paths share. */
-unsigned path_shared_end(const char *a, const char *b);
+unsigned metrics_path_shared_end(const char *a, const char *b);
 /* Fills `found` of every file, looking on this machine. */
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
 
@@ -76,32 +76,34 @@ int measurement_read(const struct config *, const struct config_run *, const str
 /* ---- order.c ------------------------------------------------------------------------------------------------- */
 
 /* FILE places get the names of their files, now that those are known. */
-void name_files_as_shown(struct correlation *);
+void sources_name_as_shown(struct correlation *);
 /* Fills the experiment's files and places; by old place, the new one (mem_free). */
-place_ix *order_places_and_files(struct correlation *, struct experiment *);
+place_ix *metrics_order_places_and_files(struct correlation *, struct experiment *);
 
 /* ---- calls.c ------------------------------------------------------------------------------------------------- */
 
 /* Adds the tree of calls, where paths were measured, with what was measured. */
-int calls_build(struct experiment *, struct correlation *, const place_ix *new_of, struct warnings *, struct err *);
-void calls_fold(struct experiment *, struct correlation *); /* experiment_fold_recursion, before statistics */
+int metrics_calls_build(struct experiment *, struct correlation *, const place_ix *new_of, struct warnings *,
+                        struct err *);
+void metrics_calls_fold(struct experiment *, struct correlation *); /* experiment_fold_recursion, before statistics */
 
 /* ---- attribution_report.c ------------------------------------------------------------------------------------ */
 
 /* Shares of what could be shown less exactly than by line. */
-void warn_shares(const struct experiment *, const struct correlation *, const struct columns *, struct warnings *);
+void metrics_warn_shares(const struct experiment *, const struct correlation *, const struct columns *,
+                         struct warnings *);
 /* The table "placement": what of each event is shown by line, by function, by module and not at all, and why. */
-int lost_table(struct experiment *, const struct correlation *, const struct columns *, const struct input *,
-               size_t input_count, struct err *);
+int metrics_attribution_table(struct experiment *, const struct correlation *, const struct columns *,
+                              const struct input *, size_t input_count, struct err *);
 /* What the recorder lost, and what it could not note. */
-void warn_recording(const struct input *, size_t input_count, struct warnings *);
+void metrics_warn_recording(const struct input *, size_t input_count, struct warnings *);
 
 /* ---- experiment.c -------------------------------------------------------------------------------------------- */
 
 /* The measured columns of a tree from their cells. node_of: whose a cell is; NODE_NONE: nobody's. */
 typedef uint32_t node_of_cell(const void *ctx, const struct cell *);
-int sum_measured(struct experiment *, size_t tree, const struct correlation *, node_of_cell *node_of, const void *ctx,
-                 struct err *);
+int metrics_sum_measured(struct experiment *, size_t tree, const struct correlation *, node_of_cell *node_of,
+                         const void *ctx, struct err *);
 /* The part of experiment_build that needs no files: tests call it with hand-made measurements and structure. The inputs
  * stay the caller's. */
 int experiment_from(const struct config *, const struct input *, size_t input_count, const struct structure_source *,

@@ -460,8 +460,8 @@ static void test_shared_ends(void)
     size_t wrong = 0;
     for (int i = 0; i < 20000; i++) {
         char *a = draw_path(), *b = draw_path();
-        if (path_shared_end(a, b) != plain_shared_end(a, b) && wrong++ == 0)
-            printf("# %s %s: %u\n", a, b, path_shared_end(a, b));
+        if (metrics_path_shared_end(a, b) != plain_shared_end(a, b) && wrong++ == 0)
+            printf("# %s %s: %u\n", a, b, metrics_path_shared_end(a, b));
         mem_free(a);
         mem_free(b);
     }

@@ -101,8 +101,8 @@ struct row print_row(struct view *t, place_ix i)
                     .address = p->kind == PLACE_LOOP && p->line_first == 0 ? p->address : 0};
     r.full_name = p->kind == PLACE_PROC ? p->full_name : r.name;
     if (t->options->level == PRINT_FUNCTION) {
-        r.name = same_function_name(e->strings, r.name);
-        r.full_name = same_function_name(e->strings, r.full_name);
+        r.name = experiment_same_function_name(e->strings, r.name);
+        r.full_name = experiment_same_function_name(e->strings, r.full_name);
     }
     r.values = new_values(t);
     return r;
@@ -172,7 +172,7 @@ static str_id united_key(const struct view *t, place_ix i, struct strtab *keys)
     if (p->kind == PLACE_LOOP)
         key[1] = key[2] = key[3] = p->same;
     else if (p->kind != PLACE_LINE) {
-        key[2] = same_function_name(e->strings, p->full_name);
+        key[2] = experiment_same_function_name(e->strings, p->full_name);
         key[3] = 0;
     }
     return strtab_addn(keys, (const char *)key, sizeof key);
@@ -336,7 +336,7 @@ static int no_such_metric(const struct view *t, const char *wanted, struct err *
     for (size_t i = 0; i < t->e->metric_count; i++)
         *vec_push(&names) = strtab_get(t->e->strings, t->e->metrics[i].name);
     *vec_push(&names) = NULL;
-    const char *near = metric_nearest(wanted, names.items);
+    const char *near = expr_metric_nearest(wanted, names.items);
     if (!near)
         near = names.items[0];
     err_set(err, ERR_USAGE, "there is no metric '%s' to sort by%s%s%s", wanted, near ? "; did you mean '" : "",
@@ -383,7 +383,7 @@ static size_t error_of(const struct experiment *e, size_t metric)
 static char *number_text(const struct view *t, const struct row *r, size_t metric, bool exclusive, size_t error)
 {
     double value = value_of(t, r, metric, exclusive);
-    char *text = text_of_value(value);
+    char *text = print_text_of_value(value);
     if (error == SIZE_MAX || !(fabs(value) < 2 * value_of(t, r, error, exclusive)))
         return text;
     char *marked = mem_printf("~%s", text);
@@ -399,13 +399,13 @@ static void add_metric_columns(struct view *t, struct text_table *text, size_t m
     const char *suffix = exclusive ? " (E)" : "";
     size_t error = error_of(e, metric);
     if (m->percent) {
-        struct text_column *c = text_table_add(text, "%", suffix, false);
+        struct text_column *c = print_text_table_add(text, "%", suffix, false);
         for (size_t i = 0; i < t->rows.count; i++)
-            text_column_add(c, percent_text(value_of(t, &t->rows.items[i], metric, exclusive), whole));
+            print_text_column_add(c, percent_text(value_of(t, &t->rows.items[i], metric, exclusive), whole));
     }
-    struct text_column *c = text_table_add(text, strtab_get(e->strings, m->display_name), suffix, false);
+    struct text_column *c = print_text_table_add(text, strtab_get(e->strings, m->display_name), suffix, false);
     for (size_t i = 0; i < t->rows.count; i++)
-        text_column_add(c, number_text(t, &t->rows.items[i], metric, exclusive, error));
+        print_text_column_add(c, number_text(t, &t->rows.items[i], metric, exclusive, error));
 }
 
 void print_location(const struct experiment *e, const struct row *r, struct buf *out)
@@ -439,7 +439,7 @@ static char *tree_text(const struct view *t, const struct row *r)
 {
     enum { INDENTED_MOST = 30 };
     unsigned shown = r->indent < INDENTED_MOST ? r->indent : INDENTED_MOST;
-    char *name = text_of_name(strtab_get(t->e->strings, r->name)), *text;
+    char *name = print_text_of_name(strtab_get(t->e->strings, r->name)), *text;
     const char *kind = r->kind == PLACE_LOOP ? "loop in " : r->kind == PLACE_INLINE ? "inlined " : "";
     kind = !r->relation ? kind : strcmp(r->relation, "caller") == 0 ? "called by " : "calls ";
     if (shown < r->indent)
@@ -456,10 +456,10 @@ static void add_tree_columns(struct view *t, struct text_table *text)
     static const char *const heads[][2] = {[PRINT_PATH] = {"calls", "called at"},
                                            [PRINT_CALLER] = {"procedure, its callers below it", "calls at"},
                                            [PRINT_CALLS] = {"procedure, its callers and what it calls", "at"}};
-    struct text_column *c = text_table_add(text, heads[t->options->level][0], "", true);
+    struct text_column *c = print_text_table_add(text, heads[t->options->level][0], "", true);
     for (size_t i = 0; i < t->rows.count; i++)
-        text_column_add(c, tree_text(t, &t->rows.items[i]));
-    c = text_table_add(text, heads[t->options->level][1], "", true);
+        print_text_column_add(c, tree_text(t, &t->rows.items[i]));
+    c = print_text_table_add(text, heads[t->options->level][1], "", true);
     for (size_t i = 0; i < t->rows.count; i++) {
         const struct row *r = &t->rows.items[i];
         struct buf b = {0};
@@ -467,7 +467,7 @@ static void add_tree_columns(struct view *t, struct text_table *text)
         buf_safe(&b, strtab_get(t->e->strings, r->at_file));
         if (r->at_file && r->at_line)
             buf_printf(&b, ":%u", r->at_line);
-        text_column_add(c, b.bytes);
+        print_text_column_add(c, b.bytes);
     }
 }
 
@@ -481,18 +481,18 @@ static void add_where_columns(struct view *t, struct text_table *text)
     const struct strtab *strings = t->e->strings;
     static const char *const heads[] = {"program",      "module",       "file",    "procedure",
                                         "in procedure", "in procedure", "function"};
-    struct text_column *c = text_table_add(text, heads[level], "", true);
+    struct text_column *c = print_text_table_add(text, heads[level], "", true);
     for (size_t i = 0; i < t->rows.count; i++)
-        text_column_add(c, text_of_name(strtab_get(strings, t->rows.items[i].name)));
+        print_text_column_add(c, print_text_of_name(strtab_get(strings, t->rows.items[i].name)));
     if (level >= PRINT_PROC) {
-        c = text_table_add(text, "location", "", true);
+        c = print_text_table_add(text, "location", "", true);
         for (size_t i = 0; i < t->rows.count; i++)
-            text_column_add(c, location_of(t, &t->rows.items[i]));
+            print_text_column_add(c, location_of(t, &t->rows.items[i]));
     }
     if (level >= PRINT_FILE) {
-        c = text_table_add(text, "module", "", true);
+        c = print_text_table_add(text, "module", "", true);
         for (size_t i = 0; i < t->rows.count; i++)
-            text_column_add(c, text_of_name(strtab_get(strings, t->rows.items[i].module)));
+            print_text_column_add(c, print_text_of_name(strtab_get(strings, t->rows.items[i].module)));
     }
 }
 
@@ -513,7 +513,7 @@ static void write_legend(const struct view *t, struct outfile *out)
             buf_str(&b, " = ");
             buf_safe(&b, strtab_get(e->strings, m->formula));
         }
-        char *value = text_of_value(whole);
+        char *value = print_text_of_value(whole);
         buf_printf(&b, ": %s", *value ? value : "nothing");
         mem_free(value);
         if (m->unit) {
@@ -544,7 +544,7 @@ static void write_text(struct view *t, struct outfile *out)
     }
     add_where_columns(t, &text);
     write_legend(t, out);
-    text_table_write(&text, t->rows.count, out);
+    print_text_table_write(&text, t->rows.count, out);
 }
 
 /* Of a row that is a caller, or a call: does it say where? */
@@ -563,11 +563,11 @@ static void csv_head(const struct view *t, struct buf *out)
         const struct metric *m = &t->e->metrics[t->shown.items[i]];
         const char *name = strtab_get(t->e->strings, m->name);
         buf_char(out, ',');
-        csv_add_text(out, name);
+        print_csv_text(out, name);
         if (levels[t->options->level].exclusive && m->has_exclusive) {
             char *exclusive = mem_printf("%s (E)", name);
             buf_char(out, ',');
-            csv_add_text(out, exclusive);
+            print_csv_text(out, exclusive);
             mem_free(exclusive);
         }
     }
@@ -607,16 +607,16 @@ static void csv_row(const struct view *t, const struct row *r, struct buf *out)
     buf_str(out, word_of(t, r));
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         buf_char(out, ',');
-        csv_add_text(out, strtab_get(strings, texts[i]));
+        print_csv_text(out, strtab_get(strings, texts[i]));
     }
     buf_char(out, ',');
     if (r->line)
         buf_printf(out, "%u", r->line);
     buf_char(out, ',');
-    csv_add_text(out, strtab_get(strings, r->name));
+    print_csv_text(out, strtab_get(strings, r->name));
     if (says_where(t)) {
         buf_char(out, ',');
-        csv_add_text(out, strtab_get(strings, r->at_file));
+        print_csv_text(out, strtab_get(strings, r->at_file));
         buf_char(out, ',');
         if (r->at_line)
             buf_printf(out, "%u", r->at_line);

@@ -1437,8 +1437,8 @@ static void check_few_rows(uint64_t rows_most, uint64_t pairs_most, unsigned hel
     struct store rows, pairs;
     uint64_t counts[2] = {0};
     size_t count;
-    CHECK(store_open(&rows, sizeof(struct mhsim_row), rows_most, NULL, 0, &counts[0]) == 0 &&
-          store_open(&pairs, sizeof(struct mhsim_pair), pairs_most, NULL, 0, &counts[1]) == 0);
+    CHECK(mmap_store_open(&rows, sizeof(struct mhsim_row), rows_most, NULL, 0, &counts[0]) == 0 &&
+          mmap_store_open(&pairs, sizeof(struct mhsim_pair), pairs_most, NULL, 0, &counts[1]) == 0);
     struct drawn d = {.s = mhsim_create_in(&m, &o, &rows, &pairs), .n = naive_create(&m, &o)};
     mhsim_help(d.s, helpers, NULL);
     drawn_core(&d);
@@ -1492,12 +1492,12 @@ static void check_full(void)
     for (uint64_t blocks = 1; blocks < 200; blocks += 1 + blocks / 9) {
         struct full f = {0};
         struct naive_level n = {.blocks = blocks, .full = mem_calloc(blocks, sizeof *n.full)};
-        good &= full_open(&f, blocks) && (f.mask & (f.mask + 1)) == 0 && f.mask >= blocks && f.mask < 2 * blocks;
+        good &= fully_assoc_open(&f, blocks) && (f.mask & (f.mask + 1)) == 0 && f.mask >= blocks && f.mask < 2 * blocks;
         for (int i = 0; i < 3000 && good; i++) {
             uint64_t block = random_below(8) ? below_twice(2 * (uint32_t)blocks) : (uint64_t)random_below(1000) << 40;
-            good &= full_touch(&f, block) == naive_in_full(&n, block);
+            good &= fully_assoc_touch(&f, block) == naive_in_full(&n, block);
         }
-        full_close(&f);
+        fully_assoc_close(&f);
         mem_free(n.full);
     }
     CHECK_NAMED(good, "a level without sets");

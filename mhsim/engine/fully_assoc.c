@@ -7,7 +7,7 @@
 
 #define NO_NODE UINT32_MAX
 
-bool full_open(struct full *f, uint64_t blocks)
+bool fully_assoc_open(struct full *f, uint64_t blocks)
 {
     f->capacity = (uint32_t)blocks;
     f->mask = (2u << (63 - __builtin_clzll(blocks))) - 1;
@@ -20,7 +20,7 @@ bool full_open(struct full *f, uint64_t blocks)
     return true;
 }
 
-void full_close(struct full *f)
+void fully_assoc_close(struct full *f)
 {
     pages_put(f->nodes, f->capacity * sizeof *f->nodes);
     pages_put(f->heads, (f->mask + 1ull) * sizeof *f->heads);
@@ -49,7 +49,7 @@ static uint32_t *full_chain(struct full *f, uint64_t block)
     return at;
 }
 
-bool full_touch(struct full *f, uint64_t block)
+bool fully_assoc_touch(struct full *f, uint64_t block)
 {
     uint32_t i = *full_chain(f, block);
     if (i != NO_NODE) {

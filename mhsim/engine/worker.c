@@ -132,13 +132,13 @@ static void give_batch(struct aside *a, const struct mhsim_reference *refs, size
         wake(&a->thread_side.sleeps);
 }
 
-void aside_give(struct aside *a, const struct mhsim_reference *refs, size_t n)
+void worker_give(struct aside *a, const struct mhsim_reference *refs, size_t n)
 {
     for (size_t i = 0; i < n; i += BATCH)
         give_batch(a, refs + i, n - i < BATCH ? n - i : BATCH);
 }
 
-void aside_wait(struct aside *a)
+void worker_wait(struct aside *a)
 {
     if (a)
         wait_until(a, a->caller.given);
@@ -162,7 +162,7 @@ static bool start(struct aside *a)
     return good;
 }
 
-struct aside *aside_begin(struct mhsim *s, unsigned chain, aside_work *work, void (*begins)(void))
+struct aside *worker_begin(struct mhsim *s, unsigned chain, aside_work *work, void (*begins)(void))
 {
     struct aside *a = pages_get(sizeof *a);
     if (!a)
@@ -178,7 +178,7 @@ struct aside *aside_begin(struct mhsim *s, unsigned chain, aside_work *work, voi
     return NULL;
 }
 
-void aside_end(struct aside *a)
+void worker_end(struct aside *a)
 {
     if (!a)
         return;

@@ -487,7 +487,7 @@ static void check_libraries(const struct made_program *made, size_t size, const 
     struct buf got = {0};
     size_t n;
     const struct filemap file = {.bytes = (const uint8_t *)made, .len = size};
-    libraries_list("/the program", &file, path, &list);
+    mhsim_libraries_list("/the program", &file, path, &list);
     for (size_t i = 0; i < list.count; i++)
         buf_printf(&got, "%s\n", path_base(list.items[i]));
     char *words = take_file("asked", &n);

@@ -37,7 +37,7 @@
     HOOK void name(uint64_t address);                                                                                  \
     void name(uint64_t address)                                                                                        \
     {                                                                                                                  \
-        if (__builtin_expect(inside_on, 1))                                                                            \
+        if (__builtin_expect(runtime_on, 1))                                                                           \
             call(SITE, address, size, write, false, FRAME);                                                            \
     }
 #define ACCESS(name, size, write) ACCESS_BY(name, size, write, inside_access)
@@ -50,7 +50,7 @@
     HOOK void name(uint64_t address, uint64_t size);                                                                   \
     void name(uint64_t address, uint64_t size)                                                                         \
     {                                                                                                                  \
-        if (inside_on)                                                                                                 \
+        if (runtime_on)                                                                                                \
             access_range(SITE, address, size, write, FRAME);                                                           \
     }
 #define NOTHING(name)                                                                                                  \
@@ -87,7 +87,7 @@ ASAN_SIZE(16)
     HOOK void name(uint64_t address, uint64_t size);                                                                   \
     void name(uint64_t address, uint64_t size)                                                                         \
     {                                                                                                                  \
-        if (!inside_on || size == 0)                                                                                   \
+        if (!runtime_on || size == 0)                                                                                  \
             return;                                                                                                    \
         if (size <= 64)                                                                                                \
             inside_access(SITE, address, (uint32_t)size, write, false, FRAME);                                         \
@@ -134,7 +134,7 @@ static void *(*real_memcpy)(void *, const void *, size_t), *(*real_memmove)(void
 
 HOOK void *memcpy(void *to, const void *from, size_t n)
 {
-    if (inside_on && inside_out()) {
+    if (runtime_on && inside_out()) {
         access_range(SITE, ADDRESS(from), n, false, FRAME);
         access_range(SITE, ADDRESS(to), n, true, FRAME);
     }
@@ -147,7 +147,7 @@ HOOK void *memcpy(void *to, const void *from, size_t n)
 
 HOOK void *memmove(void *to, const void *from, size_t n)
 {
-    if (inside_on && inside_out()) {
+    if (runtime_on && inside_out()) {
         access_range(SITE, ADDRESS(from), n, false, FRAME);
         access_range(SITE, ADDRESS(to), n, true, FRAME);
     }
@@ -161,7 +161,7 @@ HOOK void *memmove(void *to, const void *from, size_t n)
 
 HOOK void *memset(void *to, int byte, size_t n)
 {
-    if (inside_on && inside_out())
+    if (runtime_on && inside_out())
         access_range(SITE, ADDRESS(to), n, true, FRAME);
     if (real_memset)
         return real_memset(to, byte, n);
@@ -173,22 +173,22 @@ HOOK void *memset(void *to, int byte, size_t n)
 /* ---- the heap ------------------------------------------------------------------------------ */
 
 #define ALLOCATED(p, n, site)                                                                                          \
-    if (inside_on)                                                                                                     \
-    inside_allocated(ADDRESS(p), n, site)
+    if (runtime_on)                                                                                                    \
+    runtime_allocated(ADDRESS(p), n, site)
 
 static void start_measuring(void)
 {
-    inside_measure(true);
+    runtime_measure(true);
 }
 
 static void stop_measuring(void)
 {
-    inside_measure(false);
+    runtime_measure(false);
 }
 
 static void tell_region(const char *name, bool begins)
 {
-    inside_region(name, begins);
+    runtime_region(name, begins);
 }
 
 #include "mhsim/runtime/heap_calls.inc"
@@ -203,8 +203,8 @@ static void tell_region(const char *name, bool begins)
     {                                                                                                                  \
         int(*real) parameters;                                                                                         \
         *(void **)&real = dlsym(RTLD_NEXT, #name);                                                                     \
-        if (inside_on)                                                                                                 \
-            inside_settle();                                                                                           \
+        if (runtime_on)                                                                                                \
+            runtime_settle();                                                                                          \
         return real arguments;                                                                                         \
     }
 SETTLED(kill, (pid_t pid, int sig), (pid, sig))
@@ -248,15 +248,15 @@ HOOK void abort(void)
 {
     void (*real)(void) __attribute__((noreturn));
     *(void **)&real = dlsym(RTLD_NEXT, "abort");
-    if (inside_on)
-        inside_settle();
+    if (runtime_on)
+        runtime_settle();
     real();
 }
 
 HOOK void _exit(int status)
 {
-    if (inside_on)
-        inside_settle();
+    if (runtime_on)
+        runtime_settle();
     for (;;)
         syscall(SYS_exit_group, status);
 }
@@ -273,11 +273,11 @@ __attribute__((constructor)) static void begin(void)
     *(void **)&real_memcpy = dlsym(RTLD_NEXT, "memcpy");
     *(void **)&real_memmove = dlsym(RTLD_NEXT, "memmove");
     *(void **)&real_memset = dlsym(RTLD_NEXT, "memset");
-    if (inside_open(RAW_HOOKS))
-        pthread_atfork(inside_settle, NULL, inside_forked);
+    if (runtime_open(RAW_HOOKS))
+        pthread_atfork(runtime_settle, NULL, runtime_forked);
 }
 
 __attribute__((destructor)) static void end(void)
 {
-    inside_close();
+    runtime_close();
 }

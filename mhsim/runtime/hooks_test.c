@@ -122,15 +122,15 @@ static void test_hooks(void)
     struct inside_thread *me = inside_me;
     for (uint32_t i = 0; i < HOOKS_COUNT; i++) {
         uint64_t address = random64();
-        inside_on = false;
+        runtime_on = false;
         call_one(hooks[i].call, address);
-        inside_on = true;
+        runtime_on = true;
         me->until = 3;
         me->numbered = 2;
         call_one(hooks[i].call, address); /* only numbered */
         CHECK_NAMED(told->count == 0 && me->numbered == 3, hooks[i].name);
         call_one(hooks[i].call, address);
-        inside_on = false;
+        runtime_on = false;
         CHECK_INT(me->numbered, 3);
         check_told(address, hooks[i].size, 64, hooks[i].write, hooks[i].name);
     }
@@ -139,16 +139,16 @@ static void test_hooks(void)
         uint64_t address = random64();
         call_one(numbered[i].call, address);
         CHECK_INT(told->count, 0);
-        inside_on = true;
+        runtime_on = true;
         call_one(numbered[i].call, address);
-        inside_on = false;
+        runtime_on = false;
         check_told(address, numbered[i].size, 64, numbered[i].write, numbered[i].name);
     }
     me->until = 0;
-    inside_on = true;
+    runtime_on = true;
     __tsan_init();
     __asan_handle_no_return();
-    inside_on = false;
+    runtime_on = false;
     CHECK_INT(told->count, 0);
 }
 
@@ -160,9 +160,9 @@ static void test_ranges(void)
             size = k == 4 ? 0 : size;
             call_range(ranges[i].call, address, size);
             CHECK_INT(told->count, 0);
-            inside_on = true;
+            runtime_on = true;
             call_range(ranges[i].call, address, size);
-            inside_on = false;
+            runtime_on = false;
             check_told(address, size, ranges[i].at_once, ranges[i].write, ranges[i].name);
         }
 }
@@ -183,14 +183,14 @@ static bool block_is_moved(uint32_t how, uint32_t to, uint32_t from, uint32_t n)
     frame = OWN_FRAME;
     for (uint32_t i = 0; i < ROOM; i++)
         here[i] = was[i] = (uint8_t)random64();
-    bool on = inside_on;
+    bool on = runtime_on;
     if (how == 0)
         got = copy(here + to, here + from, n);
     else if (how == 1)
         got = move(here + to, here + from, n);
     else
         got = set(here + to, 0x1a7, n);
-    inside_on = false;
+    runtime_on = false;
     bool good = got == here + to;
     for (uint32_t i = 0; i < ROOM; i++)
         good = good && here[i] == (i < to || i >= to + n ? was[i] : how == 2 ? 0xa7 : was[i - to + from]);
@@ -211,7 +211,7 @@ static bool blocks_are_moved(uint32_t times, bool on)
         uint32_t how = below(3), n = below(4) ? below(100) : 0, to = below(ROOM - 100), from = below(ROOM - 100);
         if (how == 0) /* apart */
             n = n < (to > from ? to - from : from - to) ? n : 0;
-        inside_on = on;
+        runtime_on = on;
         good = block_is_moved(how, to, from, n) && good;
     }
     return good;
@@ -235,12 +235,12 @@ static void test_blocks(void)
     CHECK(blocks_are_moved(200, true));
     CHECK(blocks_are_moved(50, false));
     inside_me = &busy; /* the simulator's own are none of the program's */
-    inside_on = true;
+    runtime_on = true;
     uint8_t here[8] = {1, 2}, there[8];
     copy(there, here, 8);
     move(here, there, 8);
     set(here, 0, 8);
-    inside_on = false;
+    runtime_on = false;
     inside_me = me;
     CHECK_INT(told->count, 0);
 }
@@ -249,8 +249,8 @@ static void test_blocks(void)
 
 static void check_allocated(void *p, uint64_t size, uint64_t alignment, const char *name)
 {
-    bool was_on = inside_on;
-    inside_on = false;
+    bool was_on = runtime_on;
+    runtime_on = false;
     const struct told *t = &told->rows[0];
     CHECK_NAMED(p && (uint64_t)(uintptr_t)p % alignment == 0, name);
     if (was_on)
@@ -261,7 +261,7 @@ static void check_allocated(void *p, uint64_t size, uint64_t alignment, const ch
         CHECK_INT(told->count, 0);
     told->count = 0;
     free(p);
-    inside_on = was_on;
+    runtime_on = was_on;
 }
 
 void *memalign(size_t, size_t);
@@ -269,7 +269,7 @@ void *memalign(size_t, size_t);
 static void test_heap(bool on)
 {
     void *p = NULL;
-    inside_on = on;
+    runtime_on = on;
     check_allocated(malloc(100), 100, 16, "malloc");
     check_allocated(calloc(7, 30), 210, 16, "calloc");
     check_allocated(realloc(NULL, 50), 50, 16, "realloc");
@@ -277,14 +277,14 @@ static void test_heap(bool on)
     check_allocated(aligned_alloc(512, 1024), 1024, 512, "aligned_alloc");
     int made = posix_memalign(&p, 128, 99);
     check_allocated(made == 0 ? p : NULL, 99, 128, "posix_memalign");
-    inside_on = false;
+    runtime_on = false;
     p = &p;
     void *const before = p;
-    inside_on = on;
+    runtime_on = on;
     int status[] = {posix_memalign(&p, 0, 8), posix_memalign(&p, 4, 8), posix_memalign(&p, 24, 8),
                     posix_memalign(&p, 64, SIZE_MAX / 2)};
     void *none = malloc(SIZE_MAX / 2);
-    inside_on = false;
+    runtime_on = false;
     CHECK(status[0] == EINVAL && status[1] == EINVAL && status[2] == EINVAL && status[3] == ENOMEM && p == before);
     CHECK(none == NULL && told->count == 0);
 }
@@ -300,15 +300,15 @@ static void test_operators(void)
         return;
     }
     for (int i = 0; i < 4; i++) {
-        inside_on = true;
+        runtime_on = true;
         void *p = i % 2 ? _Znam(48) : _Znwm(48);
-        inside_on = false;
+        runtime_on = false;
         uint64_t code = told->rows[0].code - (uint64_t)(uintptr_t)test_operators;
         CHECK(code < 2048);
-        inside_on = true;
+        runtime_on = true;
         check_allocated(p, 48, 16, "operator new");
         check_allocated(malloc(9), 9, 16, "malloc behind it");
-        inside_on = false;
+        runtime_on = false;
     }
 }
 
@@ -348,7 +348,7 @@ static void end_by(int way)
                 two[] = "c", variable[] = "HOOKS_TEST=yes";
     char *const argv[] = {name, option, script, zero, one, two, NULL}, *const envp[] = {variable, NULL};
     setenv("HOOKS_TEST", "yes", 1);
-    inside_on = true;
+    runtime_on = true;
     switch (way) {
     case 0:
         execve(shell, argv, envp);
@@ -411,9 +411,9 @@ static void test_ends(void)
     CHECK_INT(execv("/nowhere", (char *[]){NULL}), -1);
     CHECK_INT(kill(getpid(), 0), 0);
     CHECK_INT(told->count, 0);
-    inside_on = true;
+    runtime_on = true;
     int failed[] = {execv("/nowhere", (char *[]){NULL}), errno, raise(0)};
-    inside_on = false;
+    runtime_on = false;
     CHECK(failed[0] == -1 && failed[1] == ENOENT && failed[2] == 0);
     CHECK_INT(told_count(SETTLED), 2);
 }

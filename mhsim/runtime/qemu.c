@@ -65,7 +65,7 @@ static void join(const struct site *site, uint64_t address, uint32_t size, bool 
     if (p->bytes == 0)
         *p = (struct pending){site, address, 0, write};
     else
-        inside_head()->joined++;
+        runtime_head()->joined++;
     p->bytes += size;
     if (p->bytes >= site->bytes)
         flush(p);
@@ -87,7 +87,7 @@ static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t ad
 {
     struct site *site = data;
     (void)vcpu;
-    if (!inside_on)
+    if (!runtime_on)
         return;
     const uint64_t meaning = access_meaning(site, info);
     const uint32_t size = (uint16_t)(meaning >> 32);
@@ -107,10 +107,10 @@ static struct site *site_at(uint64_t code, const struct decoded *d)
     struct site *site = NULL;
     if (there && *there) {
         site = store_get(&sites, *there - 1);
-    } else if (there && (site = store_add(&sites, 1))) {
+    } else if (there && (site = mmap_store_add(&sites, 1))) {
         *there = *sites.count;
-        inside_head()->instructions += d->memory;
-        inside_head()->unreported += d->unreported;
+        runtime_head()->instructions += d->memory;
+        runtime_head()->unreported += d->unreported;
     }
     if (site)
         *site = (struct site){code, 0, d->bytes, {d->stack_read, d->stack_written}};
@@ -137,7 +137,7 @@ static void on_instruction(struct qemu_plugin_insn *insn)
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     (void)id;
-    for (size_t i = 0; inside_on && i < qemu_plugin_tb_n_insns(tb); i++)
+    for (size_t i = 0; runtime_on && i < qemu_plugin_tb_n_insns(tb); i++)
         on_instruction(qemu_plugin_tb_get_insn(tb, i));
 }
 
@@ -148,26 +148,26 @@ static void on_syscall(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, u
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
     (void)id, (void)vcpu, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
-    if (!inside_on)
+    if (!runtime_on)
         return;
     if (number != RAW_HEAP_CALL && number != RAW_REGION_CALL)
-        inside_settle(); /* it may be the last */
+        runtime_settle(); /* it may be the last */
     if (number == RAW_HEAP_CALL)
-        inside_allocated(a1 + guest_base, a2, a3 + guest_base);
+        runtime_allocated(a1 + guest_base, a2, a3 + guest_base);
     else if (number == RAW_MEASURE_CALL)
-        inside_measure(a1 != 0);
+        runtime_measure(a1 != 0);
     else if (number == RAW_REGION_CALL)
-        inside_region((const char *)(uintptr_t)(a1 + guest_base), a2 != 0);
+        runtime_region((const char *)(uintptr_t)(a1 + guest_base), a2 != 0);
     else if (number == exec_number)
-        snprintf(inside_head()->execs, sizeof inside_head()->execs, "%s", (const char *)(uintptr_t)(a1 + guest_base));
+        snprintf(runtime_head()->execs, sizeof runtime_head()->execs, "%s", (const char *)(uintptr_t)(a1 + guest_base));
     else if (number == execveat_number)
-        snprintf(inside_head()->execs, sizeof inside_head()->execs, "%s", (const char *)(uintptr_t)(a2 + guest_base));
+        snprintf(runtime_head()->execs, sizeof runtime_head()->execs, "%s", (const char *)(uintptr_t)(a2 + guest_base));
 }
 
 static void at_exit(qemu_plugin_id_t id, void *data)
 {
     (void)id, (void)data;
-    inside_close();
+    runtime_close();
 }
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
@@ -182,9 +182,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     decode = arm ? decode_aarch64 : decode_x86_64;
     exec_number = arm ? 221 : 59;
     execveat_number = arm ? 281 : 322;
-    if (store_open(&sites, sizeof(struct site), 1u << 26, NULL, 0, NULL) < 0 || !inside_open(RAW_QEMU))
+    if (mmap_store_open(&sites, sizeof(struct site), 1u << 26, NULL, 0, NULL) < 0 || !runtime_open(RAW_QEMU))
         return -1;
-    pthread_atfork(inside_settle, NULL, inside_forked);
+    pthread_atfork(runtime_settle, NULL, runtime_forked);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
     qemu_plugin_register_atexit_cb(id, at_exit, NULL);

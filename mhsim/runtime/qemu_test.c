@@ -359,10 +359,10 @@ static void *execute_elsewhere(void *ctx)
 static void test_program(int which)
 {
     uint64_t memory = 0;
-    inside_on = false;
+    runtime_on = false;
     translate(0, INSNS);
     CHECK(!insns[0].told);
-    inside_on = true;
+    runtime_on = true;
     make_program(which);
     for (uint32_t i = 0; i < INSNS; i++)
         memory += of[i] && of[i]->memory;
@@ -379,7 +379,7 @@ static void test_program(int which)
     expect((struct told){0});
     execute(0, false, true);
     check_expected("accesses are told once, whole");
-    inside_on = false;
+    runtime_on = false;
     insns[0].told(0, info_of(8, false), 64, insns[0].data);
     CHECK_INT(told->count, 0);
     memset(insns, 0, sizeof insns);
@@ -414,7 +414,7 @@ static void test_syscalls(long exec, long execveat)
 {
     const char *name = "solve", *program = "/bin/other";
     uint64_t at = (uint64_t)(uintptr_t)program - base, numbers[] = {0, 1, 60, 231, 59, 322, 221, 281};
-    inside_on = true;
+    runtime_on = true;
     for (int i = 0; i < 300; i++) {
         uint64_t a[3] = {random64() >> 20, random64() >> 40, random64() >> 20};
         switch (below(4)) {
@@ -442,7 +442,7 @@ static void test_syscalls(long exec, long execveat)
         }
         }
     }
-    inside_on = false;
+    runtime_on = false;
     ask(RAW_HEAP_CALL, 1, 2, 3);
     ask(exec, at, at, at);
     check_expected("what the program asks the kernel");
@@ -456,7 +456,7 @@ extern const struct hpcview_calls hpcview_calls_1;
 
 static void *asked(void *p, uint64_t size, int error)
 {
-    in_program = inside_on = false;
+    in_program = runtime_on = false;
     const struct told *t = told->rows;
     CHECK(p && told->count == 1 && t->what == ALLOCATED && t->address == (uint64_t)(uintptr_t)p + base &&
           t->size == size);
@@ -464,7 +464,7 @@ static void *asked(void *p, uint64_t size, int error)
     /* One of the functions around here: compilers place them before and behind each other. */
     CHECK_NAMED(t->code - base - (uint64_t)(uintptr_t)asked + 0x4000 < 0x8000, "who asked for it");
     told->count = 0;
-    inside_on = in_program = true;
+    runtime_on = in_program = true;
     errno = 5;
     return p;
 }
@@ -472,21 +472,21 @@ static void *asked(void *p, uint64_t size, int error)
 static void test_heap(void)
 {
     void *p = NULL;
-    inside_on = in_program = true;
+    runtime_on = in_program = true;
     errno = 5;
     p = asked(malloc(100), 100, errno);
     p = asked(realloc(p, 1000), 1000, errno);
     free(p);
     free(asked(calloc(3, 7), 21, errno));
     p = malloc(SIZE_MAX / 2);
-    in_program = inside_on = false;
+    in_program = runtime_on = false;
     CHECK(!p && told->count == 0);
-    inside_on = in_program = true;
+    runtime_on = in_program = true;
     hpcview_calls_1.start();
     hpcview_calls_1.stop();
     hpcview_calls_1.region_begin("one"); /* (host and guest are one where base is 0) */
     hpcview_calls_1.region_end("one");
-    in_program = inside_on = false;
+    in_program = runtime_on = false;
     expect((struct told){.what = SETTLED});
     expect((struct told){.what = MEASURED, .code = 1});
     expect((struct told){.what = SETTLED});
@@ -505,7 +505,7 @@ static bool install(const char *target, bool system)
     on_syscall = NULL;
     at_exit = NULL;
     told->count = 0;
-    inside_on = false;
+    runtime_on = false;
     int got = qemu_plugin_install(77, &info, 0, NULL);
     CHECK(got == 0 || got == -1);
     CHECK((got == 0) == (on_translation && on_syscall && at_exit));

@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-struct inside_thread inside_nobody = {.busy = true};
-__thread struct inside_thread *inside_me = &inside_nobody;
-volatile bool inside_on;
-uint32_t inside_generation;
+struct inside_thread runtime_nobody = {.busy = true};
+__thread struct inside_thread *inside_me = &runtime_nobody;
+volatile bool runtime_on;
+uint32_t runtime_generation;
 
 #define NOT_WANTED UINT32_MAX /* the row of code that was not asked for */
 
@@ -60,7 +60,7 @@ static struct {
     uint32_t in_region, region_times; /* threads in it; how often the first of them entered it */
 } in;
 
-struct raw_head *inside_head(void)
+struct raw_head *runtime_head(void)
 {
     return in.head;
 }
@@ -236,7 +236,7 @@ static int make_file(void)
 
 static bool open_table(struct store *s, enum raw_table i, size_t row, uint64_t most)
 {
-    return store_open(s, row, most, in.path, RAW_TABLE_AT(i), &in.head->counts[i]) == 0;
+    return mmap_store_open(s, row, most, in.path, RAW_TABLE_AT(i), &in.head->counts[i]) == 0;
 }
 
 _Static_assert(PAIRS_MOST * sizeof(struct mhsim_pair) <= 1 << 28 &&
@@ -252,7 +252,7 @@ static bool open_tables(void)
            open_table(&in.objects, RAW_OBJECTS, sizeof(struct raw_object), RAW_OBJECTS_MOST) &&
            open_table(&in.modules, RAW_MODULES, sizeof(struct raw_module), RAW_MODULES_MOST) &&
            open_table(&in.threads, RAW_THREADS, sizeof(struct raw_thread), RAW_THREADS_MOST) &&
-           store_add(&in.objects, 2);
+           mmap_store_add(&in.objects, 2);
 }
 
 /* All or none of them. */
@@ -261,8 +261,8 @@ static bool open_simulator(const struct raw_orders *o)
     in.sim = NULL;
     in.rows = in.pairs = in.objects = in.modules = in.threads = (struct store){0};
     if (!open_tables()) {
-        store_close(&in.rows);
-        store_close(&in.pairs);
+        mmap_store_close(&in.rows);
+        mmap_store_close(&in.pairs);
         return false;
     }
     in.sim = mhsim_create_in(&o->machine, &o->options, &in.rows, &in.pairs);
@@ -273,9 +273,9 @@ static void close_file(void)
 {
     munmap(in.head, RAW_HEAD_BYTES);
     mhsim_free(in.sim); /* its rows and pairs with it: our mappings of them */
-    store_close(&in.objects);
-    store_close(&in.modules);
-    store_close(&in.threads);
+    mmap_store_close(&in.objects);
+    mmap_store_close(&in.modules);
+    mmap_store_close(&in.threads);
     in.head = NULL;
 }
 
@@ -361,13 +361,13 @@ static bool open_file(enum raw_way way, const struct raw_orders *o)
     in.in_region = in.region_times = 0;
     set_quiet();
     mhsim_help(in.sim, other_processors(), helper_begins);
-    inside_generation++;
+    runtime_generation++;
     in.has_variables = variables_open(in.folder, o);
     in.head->magic = RAW_MAGIC;
     return true;
 }
 
-bool inside_open(enum raw_way way)
+bool runtime_open(enum raw_way way)
 {
     static struct raw_orders orders;
     const char *folder = getenv(RAW_VARIABLE);
@@ -376,19 +376,19 @@ bool inside_open(enum raw_way way)
     strcpy(in.folder, folder);
     no_membarrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
     many = no_membarrier;
-    inside_on = read_orders(folder, &orders) && open_file(way, &orders);
-    return inside_on;
+    runtime_on = read_orders(folder, &orders) && open_file(way, &orders);
+    return runtime_on;
 }
 
-void inside_forked(void)
+void runtime_forked(void)
 {
     if (!in.head)
         return;
     struct raw_orders orders = in.head->orders;
     enum raw_way way = (enum raw_way)in.head->way;
-    inside_on = false;
+    runtime_on = false;
     lock_word = 0;
-    if (inside_me != &inside_nobody)
+    if (inside_me != &runtime_nobody)
         inside_me->ready = inside_me->busy = false;
     inside_me->waiting = inside_me->room = 0;
     inside_me->numbered = inside_me->until = inside_me->counted = 0;
@@ -401,10 +401,10 @@ void inside_forked(void)
     in.refreshed = 0;
     many = no_membarrier;
     first_thread = NULL;
-    inside_on = open_file(way, &orders);
+    runtime_on = open_file(way, &orders);
 }
 
-void inside_settle(void)
+void runtime_settle(void)
 {
     if (!in.head || !first_thread)
         return;
@@ -424,18 +424,18 @@ void inside_settle(void)
     drop_lock();
 }
 
-void inside_close(void)
+void runtime_close(void)
 {
     if (!in.head)
         return;
-    inside_settle();
+    runtime_settle();
     in.head->end_ns = now_ns();
     in.head->ended = 1;
 }
 
-void inside_measure(bool on)
+void runtime_measure(bool on)
 {
-    inside_settle();
+    runtime_settle();
     in.stopped = !on;
     if (first_thread)
         first_thread->until = first_thread->room = 0; /* until the next access, which sees to it */
@@ -460,7 +460,7 @@ static void find_stack(void)
 /* The thread's first access: before the lock, because finding the stack may ask for memory. */
 static bool thread_begins(void)
 {
-    struct inside_thread *me = inside_me == &inside_nobody ? pages_get(sizeof *me) : inside_me;
+    struct inside_thread *me = inside_me == &runtime_nobody ? pages_get(sizeof *me) : inside_me;
     if (!me || me->busy)
         return false;
     inside_me = me;
@@ -474,7 +474,7 @@ static bool thread_begins(void)
     if (!first_thread)
         first_thread = me;
     me->core = mhsim_core(in.sim);
-    struct raw_thread *t = store_add(&in.threads, 1);
+    struct raw_thread *t = mmap_store_add(&in.threads, 1);
     if (t)
         *t = (struct raw_thread){(uint64_t)syscall(SYS_gettid), me->core};
     me->ready = me->core != UINT32_MAX;
@@ -491,7 +491,7 @@ static uint32_t object_of_key(uint32_t kind, uint32_t module, uint64_t address, 
     uint64_t *there =
         map_put(&in.objects_by_key, map_hash(address ^ (uint64_t)kind << 60 ^ (uint64_t)module << 48) >> 1);
     if (there && !*there) {
-        struct raw_object *o = store_add(&in.objects, 1);
+        struct raw_object *o = mmap_store_add(&in.objects, 1);
         if (!o)
             return 0;
         *o = (struct raw_object){.kind = kind, .module = module, .address = address};
@@ -701,7 +701,7 @@ static void changes_object(uint64_t was, uint64_t is)
 {
     if (was ? was == is : !in.of_nothing)
         return;
-    inside_generation++;
+    runtime_generation++;
     in.of_nothing = false;
 }
 
@@ -743,9 +743,9 @@ static void mark(uint64_t from, uint64_t to, uint32_t object)
     }
 }
 
-void inside_allocated(uint64_t address, uint64_t size, uint64_t site)
+void runtime_allocated(uint64_t address, uint64_t size, uint64_t site)
 {
-    if (!inside_on || !address || (!inside_me->ready && !thread_begins()) || !enter())
+    if (!runtime_on || !address || (!inside_me->ready && !thread_begins()) || !enter())
         return;
     bool locked = many;
     if (modules_find(&in.modules, site) < 0)
@@ -760,9 +760,9 @@ void inside_allocated(uint64_t address, uint64_t size, uint64_t site)
     leave(locked);
 }
 
-void inside_region(const char *name, bool begins)
+void runtime_region(const char *name, bool begins)
 {
-    if (!inside_on || !*in.head->orders.region || strncmp(name, in.head->orders.region, RAW_REGION) != 0 ||
+    if (!runtime_on || !*in.head->orders.region || strncmp(name, in.head->orders.region, RAW_REGION) != 0 ||
         (!inside_me->ready && !thread_begins()) || !enter())
         return;
     bool locked = many;
@@ -830,7 +830,7 @@ static void find_place(struct place *p, uint64_t code, uint64_t address, bool on
         p->code = code;
         p->row = wanted_code(code) ? 0 : NOT_WANTED;
     }
-    p->generation = inside_generation;
+    p->generation = runtime_generation;
     if (p->row == NOT_WANTED) {
         p->lo = 0;
         p->bytes = UINT64_MAX;
@@ -889,7 +889,7 @@ static bool append_further(uint64_t code, uint64_t address, uint32_t size, bool 
     return room;
 }
 
-void inside_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
+void runtime_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
 {
     if (!inside_me->ready && !thread_begins())
         return;

@@ -37,20 +37,20 @@ struct inside_thread {
     struct place places[PLACES];
 };
 
-extern struct inside_thread inside_nobody;
+extern struct inside_thread runtime_nobody;
 /* By this name the program itself numbers its accesses: hooks-*.s. */
 extern __thread struct inside_thread *inside_me __asm__("hpcview_simulate_thread")
     __attribute__((tls_model("initial-exec"), visibility("default")));
-extern volatile bool inside_on;    /* anything to do at all */
-extern uint32_t inside_generation; /* of objects: what a place remembers is of one generation */
+extern volatile bool runtime_on;    /* anything to do at all */
+extern uint32_t runtime_generation; /* of objects: what a place remembers is of one generation */
 
 /* Reads the orders and opens what is counted into; false: nobody asked, or it cannot be had. */
-bool inside_open(enum raw_way way);
+bool runtime_open(enum raw_way way);
 /* In the child of a fork: counts anew, for itself. */
-void inside_forked(void);
-void inside_close(void);
+void runtime_forked(void);
+void runtime_close(void);
 /* What waits to be simulated is; before the process becomes another, or ends. */
-void inside_settle(void);
+void runtime_settle(void);
 /* Whether this thread is not in the simulator. */
 static inline bool inside_out(void);
 
@@ -59,17 +59,17 @@ static inline bool inside_out(void);
 static inline __attribute__((always_inline)) void inside_access(uint64_t code, uint64_t address, uint32_t size,
                                                                 bool write, bool on_stack, uint64_t frame);
 /* The program got `size` bytes at `address` from the heap, asked for by `site`. */
-void inside_allocated(uint64_t address, uint64_t size, uint64_t site);
-void inside_measure(bool on); /* hpcview_start, hpcview_stop */
+void runtime_allocated(uint64_t address, uint64_t size, uint64_t site);
+void runtime_measure(bool on); /* hpcview_start, hpcview_stop */
 /* hpcview_region_begin, hpcview_region_end: outside of the region that is asked for, accesses only change the levels. */
-void inside_region(const char *name, bool begins);
+void runtime_region(const char *name, bool begins);
 
-struct raw_head *inside_head(void); /* NULL: not open */
+struct raw_head *runtime_head(void); /* NULL: not open */
 
 /* ---- what each access does ------------------------------------------------------------------- */
 
 /* What is not done in a few steps. */
-void inside_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame);
+void runtime_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame);
 
 /* The code's place, and whether it is fit for this address, but for what a frame further up may be. */
 static inline struct place *place_of(struct inside_thread *me, uint64_t code)
@@ -79,7 +79,7 @@ static inline struct place *place_of(struct inside_thread *me, uint64_t code)
 
 static inline bool place_fits_but_frame(const struct place *p, uint64_t code, uint64_t address)
 {
-    return p->code == code && address - p->lo < p->bytes && p->generation == inside_generation;
+    return p->code == code && address - p->lo < p->bytes && p->generation == runtime_generation;
 }
 
 static inline void inside_append(struct inside_thread *me, const struct place *p, uint64_t address, uint32_t size,
@@ -92,7 +92,7 @@ static inline void inside_append(struct inside_thread *me, const struct place *p
 
 static inline bool inside_out(void)
 {
-    return !inside_me->busy || inside_me == &inside_nobody;
+    return !inside_me->busy || inside_me == &runtime_nobody;
 }
 
 /* Of this thread, where more is to be done than to number it. */
@@ -115,7 +115,7 @@ static inline __attribute__((always_inline)) void inside_access_numbered(struct 
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     me->busy = was_busy;
-    inside_access_slowly(code, address, size, write, on_stack, frame);
+    runtime_access_slowly(code, address, size, write, on_stack, frame);
 }
 
 /* Into each hook by itself, where most of its arguments are known. */

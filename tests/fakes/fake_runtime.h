@@ -22,23 +22,23 @@ static struct {
     struct told rows[TOLD_MOST];
 } * told;
 
-struct inside_thread inside_nobody = {.busy = true};
-__thread struct inside_thread *inside_me = &inside_nobody;
-volatile bool inside_on;
-uint32_t inside_generation;
+struct inside_thread runtime_nobody = {.busy = true};
+__thread struct inside_thread *inside_me = &runtime_nobody;
+volatile bool runtime_on;
+uint32_t runtime_generation;
 static struct raw_head told_head;
 static bool told_refuses;
 
 /* What notes it may be told of itself. */
 static void told_note(struct told t)
 {
-    bool was_on = inside_on;
-    inside_on = false;
+    bool was_on = runtime_on;
+    runtime_on = false;
     if (!told)
         told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (told->count < TOLD_MOST)
         told->rows[told->count++] = t;
-    inside_on = was_on;
+    runtime_on = was_on;
 }
 
 static uint32_t told_count(enum told_what what)
@@ -53,54 +53,54 @@ static uint32_t told_count(enum told_what what)
 static bool told_from_call(uint64_t code)
 {
     void *after[12];
-    bool was_on = inside_on;
-    inside_on = false;
+    bool was_on = runtime_on;
+    runtime_on = false;
     int n = backtrace(after, 12);
-    inside_on = was_on;
+    runtime_on = was_on;
     for (int i = 0; i < n; i++)
         if ((uint64_t)(uintptr_t)after[i] == code + 1)
             return true;
     return false;
 }
 
-struct raw_head *inside_head(void)
+struct raw_head *runtime_head(void)
 {
     return &told_head;
 }
 
-bool inside_open(enum raw_way way)
+bool runtime_open(enum raw_way way)
 {
     told_note((struct told){.what = OPENED, .code = way});
     return !told_refuses;
 }
 
-void inside_forked(void)
+void runtime_forked(void)
 {
     told_note((struct told){.what = FORKED});
 }
 
-void inside_close(void)
+void runtime_close(void)
 {
     told_note((struct told){.what = CLOSED});
 }
 
-void inside_settle(void)
+void runtime_settle(void)
 {
     told_note((struct told){.what = SETTLED});
 }
 
-void inside_allocated(uint64_t address, uint64_t size, uint64_t site)
+void runtime_allocated(uint64_t address, uint64_t size, uint64_t site)
 {
     struct told t = {ALLOCATED, site, address, size, 0, false, false, told_from_call(site), ""};
     told_note(t);
 }
 
-void inside_measure(bool on)
+void runtime_measure(bool on)
 {
     told_note((struct told){.what = MEASURED, .code = on});
 }
 
-void inside_region(const char *name, bool begins)
+void runtime_region(const char *name, bool begins)
 {
     struct told t = {.what = REGION, .code = begins};
     for (size_t i = 0; i + 1 < sizeof t.name && name[i]; i++)
@@ -108,7 +108,7 @@ void inside_region(const char *name, bool begins)
     told_note(t);
 }
 
-void inside_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
+void runtime_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
 {
     struct told t = {ACCESS, code, address, size, frame, write, on_stack, told_from_call(code), ""};
     told_note(t);
