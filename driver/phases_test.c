@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* `hpcview phases` on measurements made here by chance: what it prints, to the letter, against what was put into them. */
 #include "config.h"
 #include "driver/driver.h"
@@ -429,7 +430,7 @@ static void test_words(void)
 
 int main(void)
 {
-    test_words();
+    RUN(test_words);
     check_without(true, true);
     check_without(false, true);
     for (int i = 0; i < 60; i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files as they are found: packed or not, of one format and no other, in a folder, damaged. */
 #include "config.h"
 
@@ -341,7 +342,7 @@ static const struct {
 /* The first of them are there: offsets become addresses, and addresses offsets, from the first byte to the last. */
 static void check_segments(const void *bytes, size_t n, size_t count, bool x86, const char *name)
 {
-    struct image image = {0};
+    struct filter_image image = {0};
     char *path = put_file("segments", bytes, n);
     size_t wrong = 0;
     filter_image_read(&image, path);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * gmon.out of programs compiled with -pg (glibc's sys/gmon_out.h): how often each stretch of code was seen, and arcs
  * between callers and callees. Addresses are link-time ones, as glibc writes them for any program; the file does not
@@ -16,7 +17,7 @@ struct gmon {
     const struct filter_input *in;
     struct builder builder;
     const char *module;
-    struct image image; /* of the program, where it is here */
+    struct filter_image image; /* of the program, where it is here */
     struct filemap code;
     uint32_t calls;
     struct table *edges; /* NULL: no arc so far */

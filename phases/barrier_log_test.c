@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences about barriers while a program runs, from the lines that its recorder sends; names of addresses of this very
  * program, and of binaries that are generated here (local.mk puts the names below in place of bloop's). */
 #include "bloop/bloop.h"
@@ -235,11 +236,11 @@ static void test_made_up(void)
 int main(void)
 {
     symbolizer = bloop_symbolizer_create();
-    test_watched();
-    test_no_line();
-    test_warnings();
-    test_lines();
-    test_made_up();
+    RUN(test_watched);
+    RUN(test_no_line);
+    RUN(test_warnings);
+    RUN(test_lines);
+    RUN(test_made_up);
     phases_barrier_log_release(&barrier_log);
     bloop_symbolizer_free(symbolizer);
     return tap_done();

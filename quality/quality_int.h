@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the files of quality/ share. In the order of work:
  *
@@ -42,7 +43,7 @@ struct form_term {
     uint32_t root; /* below ARCH_REGS: a register at the beginning of the iteration; else ARCH_REGS + step's number */
     int64_t factor;
 };
-struct form { /* a sum of roots */
+struct quality_form { /* a sum of roots */
     struct form_term terms[FORM_TERMS];
     uint8_t count;
     int64_t add;
@@ -52,7 +53,7 @@ struct ref {       /* of the path */
     uint32_t step; /* index into body.path */
     uint8_t operand;
     uint8_t stride; /* enum quality_stride */
-    struct form form;
+    struct quality_form form;
     bool known;    /* `moves` is */
     bool stack;    /* relative to the stack pointer */
     bool runtime;  /* it moves by a number that is known at run time only */
@@ -66,7 +67,7 @@ struct body {
     struct VEC(struct step) steps; /* of all blocks, by address */
     struct VEC(uint32_t) path;     /* indices of steps, in the order of execution */
     struct VEC(struct ref) refs;
-    struct form final[ARCH_REGS]; /* of registers behind the path */
+    struct quality_form final[ARCH_REGS]; /* of registers behind the path */
     bool moved_known[ARCH_REGS];
     int64_t moved[ARCH_REGS]; /* by how much a register changes in an iteration, where that is known */
     uint8_t *loaded;          /* by index of the path: its result comes from memory, read in this iteration */
@@ -87,7 +88,7 @@ static inline struct step *path_step(const struct body *b, size_t i)
 /* ---- address.c --------------------------------------------------------------------- */
 
 void body_find_addresses(struct body *);
-bool quality_form_same_terms(const struct form *, const struct form *);
+bool quality_form_same_terms(const struct quality_form *, const struct quality_form *);
 
 /* ---- mix.c -------------------------------------------------------------------------- */
 

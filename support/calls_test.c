@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files and other programs (files.c, child.c) where calls of the system fail, are interrupted, or do less than was asked for. A call that
  * succeeds leaves something in errno each time: there it says nothing.
@@ -1000,24 +1001,24 @@ int main(void)
     signal(SIGBUS, bus_error_of_others); /* before anything is mapped */
     if (!mkdtemp(folder))
         return 99;
-    test_pipes();
-    test_unreadable();
-    test_kinds();
-    test_given_back();
-    test_writing();
-    test_not_kept();
-    test_modes();
-    test_half_written();
-    test_folder_commits();
-    test_folders_above();
-    test_removing();
-    test_interrupted_child();
-    test_closed_ends();
-    test_failing_child();
-    test_child_times();
-    test_descriptor_0();
-    test_neighbours();
-    test_shorter();
+    RUN(test_pipes);
+    RUN(test_unreadable);
+    RUN(test_kinds);
+    RUN(test_given_back);
+    RUN(test_writing);
+    RUN(test_not_kept);
+    RUN(test_modes);
+    RUN(test_half_written);
+    RUN(test_folder_commits);
+    RUN(test_folders_above);
+    RUN(test_removing);
+    RUN(test_interrupted_child);
+    RUN(test_closed_ends);
+    RUN(test_failing_child);
+    RUN(test_child_times);
+    RUN(test_descriptor_0);
+    RUN(test_neighbours);
+    RUN(test_shorter);
     fail(NULL, 0, 0, 0);
     CHECK_INT(dir_remove_tree(folder, &e), 0);
     buf_release(&noted);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The edges of what every room stands on: the first, the last, the empty, the one too many. Each row is there because a
  * small change of the code behind it would otherwise go unnoticed. */
 #include "support/support.h"
@@ -668,29 +669,29 @@ static void test_named_file(void)
 
 int main(void)
 {
-    test_starts_and_ends();
-    test_trimmed();
-    test_nearest();
-    test_utf8();
-    test_empty_name();
-    test_safe();
-    test_folder_list();
-    test_named_file();
-    test_interning();
-    test_numbers_written();
-    test_base64();
-    test_doubles();
-    test_growing();
-    test_memory();
-    test_arena();
-    test_error_sentences();
-    test_json();
-    test_paths();
-    test_program_search();
-    test_cursor_ends();
-    test_hash_bytes();
-    test_each_item_once();
-    test_warnings_of_threads();
-    test_progress();
+    RUN(test_starts_and_ends);
+    RUN(test_trimmed);
+    RUN(test_nearest);
+    RUN(test_utf8);
+    RUN(test_empty_name);
+    RUN(test_safe);
+    RUN(test_folder_list);
+    RUN(test_named_file);
+    RUN(test_interning);
+    RUN(test_numbers_written);
+    RUN(test_base64);
+    RUN(test_doubles);
+    RUN(test_growing);
+    RUN(test_memory);
+    RUN(test_arena);
+    RUN(test_error_sentences);
+    RUN(test_json);
+    RUN(test_paths);
+    RUN(test_program_search);
+    RUN(test_cursor_ends);
+    RUN(test_hash_bytes);
+    RUN(test_each_item_once);
+    RUN(test_warnings_of_threads);
+    RUN(test_progress);
     return tap_done();
 }

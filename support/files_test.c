@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files in and out, as they meet users: of every size, through pipes, where nothing can be written, over what is there, and
  * when the end comes in between.
@@ -389,18 +390,18 @@ int main(void)
     struct err e = {0};
     if (!mkdtemp(folder))
         return 99;
-    test_sizes();
-    test_passing();
-    test_pipes();
-    test_refused();
-    test_many();
-    test_named();
-    test_pieces();
-    test_full();
-    test_abandoned();
-    test_folders();
-    test_taken();
-    test_system_paths();
+    RUN(test_sizes);
+    RUN(test_passing);
+    RUN(test_pipes);
+    RUN(test_refused);
+    RUN(test_many);
+    RUN(test_named);
+    RUN(test_pieces);
+    RUN(test_full);
+    RUN(test_abandoned);
+    RUN(test_folders);
+    RUN(test_taken);
+    RUN(test_system_paths);
     CHECK_INT(dir_remove_tree(folder, &e), 0);
     CHECK(!is_there(folder));
     return tap_done();

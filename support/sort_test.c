@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sorting by runs: against an order that is known, stable, whatever runs there are. */
 #include "support/sort.h"
 
@@ -127,8 +128,8 @@ static void test_digits(void)
 
 int main(void)
 {
-    test_shapes();
-    test_digits();
-    test_cost();
+    RUN(test_shapes);
+    RUN(test_digits);
+    RUN(test_cost);
     return tap_done();
 }

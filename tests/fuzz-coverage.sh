@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # How much of each parser the fuzz targets reach: every target runs over its corpus, and for a while on its own, and a table says, by source file,
 # how many of its lines were run. Wants clang and llvm-cov.
 #
@@ -30,7 +31,7 @@ measurement|hpcprof/format/read.c hpcprof/format/read_tables.c support/table.c|
 maps|hpcprof/recorder/output/maps.c|
 ring|hpcprof/recorder/sampling/perf.c hpcprof/recorder/output/paths.c|
 unwind|hpcprof/recorder/unwind/unwind.c hpcprof/recorder/unwind/rows.c|
-filter|filters/*.c filters/base/*.c filters/perf/*.c filters/callgrind/*.c support/json_read.c|tests/filters
+filter|filters/*.c filters/base/*.c filters/perf/*.c filters/callgrind/*.c support/text/json_read.c|tests/filters
 hpctoolkit|filters/hpctoolkit/v4.c|
 config|metrics/config/config.c metrics/config/config_hpcview3.c metrics/formula/mathml.c|share/metrics
 expr|metrics/formula/expr_parse.c metrics/formula/expr_names.c metrics/formula/expr_functions.c|

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Facts of instructions, one a row: as the assemblers encode it, and what is said of it.
  *
@@ -670,7 +671,7 @@ int main(void)
     }
     test_any_bytes(ARCH_X86_64);
     test_any_bytes(ARCH_AARCH64);
-    test_against_capstone();
-    test_aarch64_words();
+    RUN(test_against_capstone);
+    RUN(test_aarch64_words);
     return tap_done();
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Assembly of scopes from hand-made graphs, line rows and inlined calls.
  *
@@ -8,7 +9,7 @@
  */
 #include "config.h"
 #include "bloop/assemble/assemble_int.h"
-#include "bloop/code/test_image.h"
+#include "tests/fixtures/code_image.h"
 #include "tests/guarded.h"
 #include "tests/tap.h"
 
@@ -1818,7 +1819,7 @@ int main(void)
         test_beside(seed);
     assembler_free(assembler);
     exact = false;
-    test_names();
-    test_programs();
+    RUN(test_names);
+    RUN(test_programs);
     return tap_done();
 }

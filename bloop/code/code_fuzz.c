@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Any bytes as one function: through decoder, graph, jump tables, closure and loops; then the invariants that
  * code.h promises.
@@ -5,7 +6,7 @@
  *     byte 0     bit 0: AArch64; bit 1: the second half of the code is the cold part
  *     byte 1, 2  length of the code; what follows it is read-only data (tables)
  */
-#include "bloop/code/test_image.h"
+#include "tests/fixtures/code_image.h"
 
 #include <stdlib.h>
 

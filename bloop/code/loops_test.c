@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Dominators and loop forests: drawn graphs, random graphs against a plain reference, and graphs large and deep. */
 #include "bloop/code/code.h"
 #include "tests/tap.h"
@@ -555,11 +556,11 @@ static void test_tangle(void)
 
 int main(void)
 {
-    test_drawn();
-    test_random();
-    test_deep();
-    test_deep_irreducible();
-    test_long();
-    test_tangle();
+    RUN(test_drawn);
+    RUN(test_random);
+    RUN(test_deep);
+    RUN(test_deep_irreducible);
+    RUN(test_long);
+    RUN(test_tangle);
     return tap_done();
 }

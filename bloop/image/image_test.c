@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that are and are not ELF, and what an image says of those that are. */
 #include "config.h"
 
@@ -332,10 +333,10 @@ static void test_relr(void)
 int main(void)
 {
     scratch_make();
-    test_relr();
-    test_refusals();
-    test_self();
-    test_vdso();
+    RUN(test_relr);
+    RUN(test_refusals);
+    RUN(test_self);
+    RUN(test_vdso);
     test_object(tool("CC", "cc"), "relocatable file");
     test_object("aarch64-linux-gnu-gcc", "relocatable file for AArch64");
     char *program = compile(tool("CC", "cc"), "-g -O1 -Wl,--build-id", "program.c", program_source, "program");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Scope trees that are drawn, against what is plain: an array with a place for each address, and rules said one by one. */
 #include "bloop/scope/scope_int.h"
 #include "tests/chance.h"
@@ -788,8 +789,8 @@ int main(void)
     CHECK_INT(outlines, ROUNDS);
     test_places(true);
     test_places(false);
-    test_lists();
-    test_numbers();
+    RUN(test_lists);
+    RUN(test_numbers);
     unlink(path);
     return tap_done();
 }

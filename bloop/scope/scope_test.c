@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The scope tree: look-up, checks, and that both text forms give back what was written. */
 #include "bloop/scope/scope_int.h"
 #include "tests/tap.h"
@@ -516,9 +517,9 @@ int main(void)
     char folder[] = "/tmp/scope_test.XXXXXX";
     if (!mkdtemp(folder))
         return 1;
-    test_find();
-    test_check();
-    test_check_ranges();
+    RUN(test_find);
+    RUN(test_check);
+    RUN(test_check_ranges);
     test_round_trip(SCOPE_XML, folder);
     test_round_trip(SCOPE_HPCSTRUCT, folder);
     test_outline(folder);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Offsets in a binary's file, and link-time addresses. */
 #include "filters/base/image.h"
 
@@ -5,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-void filter_image_read(struct image *b, const char *path)
+void filter_image_read(struct filter_image *b, const char *path)
 {
     Elf64_Ehdr head;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -25,7 +26,7 @@ void filter_image_read(struct image *b, const char *path)
     close(fd);
 }
 
-bool filter_image_linked_at(const struct image *b, uint64_t offset, uint64_t *address)
+bool filter_image_linked_at(const struct filter_image *b, uint64_t offset, uint64_t *address)
 {
     for (size_t i = 0; i < b->segments.count; i++) {
         const struct image_segment *s = &b->segments.items[i];
@@ -37,7 +38,7 @@ bool filter_image_linked_at(const struct image *b, uint64_t offset, uint64_t *ad
     return false;
 }
 
-bool filter_image_offset_of(const struct image *b, uint64_t address, uint64_t *offset)
+bool filter_image_offset_of(const struct filter_image *b, uint64_t address, uint64_t *offset)
 {
     for (size_t i = 0; i < b->segments.count; i++) {
         const struct image_segment *s = &b->segments.items[i];
@@ -49,7 +50,7 @@ bool filter_image_offset_of(const struct image *b, uint64_t address, uint64_t *o
     return false;
 }
 
-void filter_image_release(struct image *b)
+void filter_image_release(struct filter_image *b)
 {
     vec_release(&b->segments);
 }

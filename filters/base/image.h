@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the bytes of a binary's file are linked to: an ELF file's program headers, and nothing else of it. */
 #ifndef FILTERS_IMAGE_H
 #define FILTERS_IMAGE_H
 
 #include "filters/base/base.h"
 
-struct image {
+struct filter_image {
     struct VEC(
         struct image_segment) segments; /* none: it cannot be read, or is no 64-bit ELF file of this byte order */
     bool x86;
@@ -13,10 +14,10 @@ struct image_segment {
     uint64_t offset, size, address;
 };
 
-void filter_image_read(struct image *, const char *path);
+void filter_image_read(struct filter_image *, const char *path);
 /* false: the file has nothing there. */
-bool filter_image_linked_at(const struct image *, uint64_t offset, uint64_t *address);
-bool filter_image_offset_of(const struct image *, uint64_t address, uint64_t *offset);
-void filter_image_release(struct image *);
+bool filter_image_linked_at(const struct filter_image *, uint64_t offset, uint64_t *address);
+bool filter_image_offset_of(const struct filter_image *, uint64_t address, uint64_t *offset);
+void filter_image_release(struct filter_image *);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Text by lines. */
 #include "filters/base/base.h"
 

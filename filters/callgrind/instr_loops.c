@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops from exact counts of instructions and jumps. */
 #include "filters/callgrind/instr_loops.h"
 

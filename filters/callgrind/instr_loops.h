@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loops from exact counts: how often each instruction was executed and each jump taken.
  *

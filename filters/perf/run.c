@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What perf recorded becomes contexts and counts. */
 #include "filters/perf/run.h"
 
@@ -11,7 +12,7 @@ struct process { /* what it has mapped now: by address, without overlap */
 
 struct binary {
     bool read;
-    struct image image;
+    struct filter_image image;
 };
 
 struct event_sum {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Measurements by chance: what is written is read, block by block and in folders of many; what the whole has is held against the sum of
    its parts, as lines of text. */
 #include "hpcprof/format/tables.h"
@@ -894,14 +895,14 @@ static void test_shares(void)
 
 int main(void)
 {
-    test_there_and_back();
-    test_cut_blocks();
-    test_incomplete();
-    test_values_told();
-    test_several_blocks();
-    test_long_name();
-    test_folders();
-    test_counts_in_any_order();
-    test_shares();
+    RUN(test_there_and_back);
+    RUN(test_cut_blocks);
+    RUN(test_incomplete);
+    RUN(test_values_told);
+    RUN(test_several_blocks);
+    RUN(test_long_name);
+    RUN(test_folders);
+    RUN(test_counts_in_any_order);
+    RUN(test_shares);
     return tap_done();
 }

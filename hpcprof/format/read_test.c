@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The measurement file: what is written is read; what is cut or damaged gives what came before, and never a wrong
  * count. */
 #include "hpcprof/format/tables.h"
@@ -634,17 +635,17 @@ int main(void)
     test_round_trip(bytes, len);
     test_cut_everywhere(bytes, len, p);
     test_flip_every_bit(bytes, len, p);
-    test_nonsense();
-    test_nonsense_rows();
+    RUN(test_nonsense);
+    RUN(test_nonsense_rows);
     test_tables_of_two_files(bytes, len);
     test_summed(bytes, len);
     test_refused(bytes, len);
     test_unknown_block(bytes, len);
-    test_many_counts();
-    test_more_than_a_block();
-    test_totals();
-    test_many_totals();
-    test_unsampled();
+    RUN(test_many_counts);
+    RUN(test_more_than_a_block);
+    RUN(test_totals);
+    RUN(test_many_totals);
+    RUN(test_unsampled);
     mem_free(bytes);
     hpcprof_free(p);
     return tap_done();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events in a world made around them: a kernel, a PAPI and a libpfm4 that answer as is wanted. */
 #include "config.h"
 
@@ -792,11 +793,11 @@ static void test_all(void)
 int main(void)
 {
 #ifdef HAVE_PAPI
-    test_failing();
+    RUN(test_failing);
 #endif
-    test_all();
+    RUN(test_all);
     close(0); /* the first counter's number is 0 now */
-    test_all();
+    RUN(test_all);
     CHECK_INT(next_descriptor(), 0);
     buf_release(&asked_of);
     return tap_done();

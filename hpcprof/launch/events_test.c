@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events as people write them: what is sampled, how often, and what is said against it. */
 #include "config.h"
 
@@ -155,7 +156,7 @@ static void test_list(void)
 
 int main(void)
 {
-    test_parse();
-    test_list();
+    RUN(test_parse);
+    RUN(test_list);
     return tap_done();
 }

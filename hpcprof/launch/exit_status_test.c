@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a process ended is added to its file, to no other, and behind what can be read. */
 #include "hpcprof/launch/exit_status.h"
 
@@ -364,9 +365,9 @@ int main(void)
         SKIP("how a process ended is added", "no folder can be made in /tmp");
         return tap_done();
     }
-    test_all();
+    RUN(test_all);
     close(0); /* the next file's number is 0 now */
-    test_all();
+    RUN(test_all);
     CHECK_INT(rmdir(dir), 0);
     return tap_done();
 }

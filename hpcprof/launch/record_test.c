@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The launcher without a recorder: what programs it takes, what it orders, how they end. A library that does nothing stands in. */
 #include "config.h"
 
@@ -1102,25 +1103,25 @@ int main(int argc, char **argv)
     }
     library = info.dli_fname;
     unsetenv(RECORD_VARIABLE);
-    test_elves();
-    test_files();
-    test_scripts();
-    test_first_lines();
-    test_rights();
-    test_options();
-    test_folders();
-    test_orders();
-    test_preload();
-    test_blanks();
-    test_sanitizer_options();
-    test_ends();
-    test_not_started();
-    test_signals();
-    test_how_it_ended();
-    test_older_kernel();
-    test_many_events();
-    test_disk();
-    test_closed();
+    RUN(test_elves);
+    RUN(test_files);
+    RUN(test_scripts);
+    RUN(test_first_lines);
+    RUN(test_rights);
+    RUN(test_options);
+    RUN(test_folders);
+    RUN(test_orders);
+    RUN(test_preload);
+    RUN(test_blanks);
+    RUN(test_sanitizer_options);
+    RUN(test_ends);
+    RUN(test_not_started);
+    RUN(test_signals);
+    RUN(test_how_it_ended);
+    RUN(test_older_kernel);
+    RUN(test_many_events);
+    RUN(test_disk);
+    RUN(test_closed);
     if (said)
         warnings_free(said);
     char *command = mem_printf("rm -rf '%s'", folder);

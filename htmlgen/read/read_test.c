@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What htmlgen writes, read back: the same experiment, as a folder and as one page; and what each format makes of it. */
 #include "export/export.h"
 #include "htmlgen/htmlgen.h"
@@ -509,7 +510,7 @@ int main(void)
     folder = mkdtemp(name);
     if (!folder)
         return 1;
-    test_none();
+    RUN(test_none);
     struct experiment *heat = sample_heat(folder);
     test_as_run("heat", heat);
     experiment_free(heat);
@@ -522,7 +523,7 @@ int main(void)
     test_cut("tests/corpus/database/version-2.html");
     test_cut("tests/corpus/database/version-2-paths.html");
     test_cut("tests/corpus/database/version-3.html");
-    test_long_lists();
+    RUN(test_long_lists);
     cases_run(&damages, "tests/print/damage.cases");
     dir_remove_tree(folder, NULL);
     return tap_done();

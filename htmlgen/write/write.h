@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of htmlgen/ share. */
 #ifndef HTMLGEN_WRITE_H
 #define HTMLGEN_WRITE_H

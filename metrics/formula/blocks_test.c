@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Metric blocks: which formulas events allow, under which names; which events a block asks for; what files may not say.
  */
@@ -223,6 +224,6 @@ int main(void)
         test_same_quantity(b);
     }
     blocks_free(b);
-    test_wrong();
+    RUN(test_wrong);
     return tap_done();
 }

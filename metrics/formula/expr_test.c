@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Formulas: values, missing values, and what is said of wrong ones. */
 #include "metrics/formula/expr_int.h"
 #include "metrics/formula/formula.h"
@@ -983,22 +984,22 @@ int main(void)
     static const char *const inputs[] = {"functions", "formula", NULL};
     struct unfinished unfinished = {.formula = NULL};
     struct cases cases = {inputs, forget_formula, NULL, take_formula, say_unfinished, &unfinished, NULL, {0}};
-    test_values();
-    test_shared_cases();
-    test_functions();
-    test_times();
-    test_writing();
-    test_errors();
-    test_limits();
-    test_steps();
-    test_suffixes();
-    test_waiting_values();
-    test_many_parameters();
-    test_shapes();
-    test_definitions();
-    test_inputs();
-    test_drawn_names();
-    test_statistic_names();
+    RUN(test_values);
+    RUN(test_shared_cases);
+    RUN(test_functions);
+    RUN(test_times);
+    RUN(test_writing);
+    RUN(test_errors);
+    RUN(test_limits);
+    RUN(test_steps);
+    RUN(test_suffixes);
+    RUN(test_waiting_values);
+    RUN(test_many_parameters);
+    RUN(test_shapes);
+    RUN(test_definitions);
+    RUN(test_inputs);
+    RUN(test_drawn_names);
+    RUN(test_statistic_names);
     cases_run(&cases, "tests/formulas/unfinished.cases");
     return tap_done();
 }

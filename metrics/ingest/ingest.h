@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ingest - measurements to numbers by place in the code: sites, call paths, and what each cost in which column.
  *
@@ -143,7 +144,7 @@ struct site { /* one sampled place in the code; there may be millions */
 };
 
 /* One frame of a call path: this site, called from `parent`. */
-struct call {
+struct sampled_call {
     uint32_t parent; /* an earlier call; CALL_NONE: the thread's first function, or why the path was cut */
     uint32_t site;
 };
@@ -171,7 +172,7 @@ struct correlation {
     struct VEC(struct module) modules;
     struct VEC(struct module_use) uses;
     struct VEC(struct site) sites;
-    struct VEC(struct call) calls;      /* parents first */
+    struct VEC(struct sampled_call) calls;      /* parents first */
     struct VEC(struct cell_list) cells; /* by column; the last ones may be missing */
     struct VEC(struct place) places;    /* places[0] is the PROGRAM; in the order found, parents first */
     struct VEC(struct source_file) files;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tree of calls: who called whom, from which loop. Each frame of a path is a chain of places, and what it called
  * hangs below the line of the call:
@@ -64,7 +65,7 @@ static void add_frames(struct builder *b)
     b->node_of = mem_alloc(c->calls.count * sizeof *b->node_of);
     node_at(&b->nodes, NODE_NONE, 0);
     for (size_t i = 0; i < c->calls.count; i++) {
-        const struct call *call = &c->calls.items[i];
+        const struct sampled_call *call = &c->calls.items[i];
         uint32_t parent = call->parent == CALL_NONE ? 0 : b->node_of[call->parent];
         b->node_of[i] = add_frame(b, parent, b->new_of[c->site_place[call->site]]);
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Correlation on drawings (test_drawing.h), and the expected tree with its sums as text. */
 #include "tests/fixtures/experiment_outline.h"
 
@@ -1349,7 +1350,7 @@ static void test_second_tree(void)
 {
     struct err err = {0};
     struct experiment *e = experiment_by_hand();
-    const struct call {
+    const struct sampled_call {
         uint32_t parent;
         place_ix place;
         uint64_t own;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Two texts as words, one a line; what each line of the first has become, as numbers. */
 #include "metrics/join/join.h"
 #include "tests/cases.h"
@@ -215,10 +216,10 @@ int main(void)
 {
     static const char *const inputs[] = {NULL};
     struct cases drawn = {inputs, nothing_before, NULL, NULL, say_drawn, NULL, NULL, {0}};
-    test_cases();
-    test_random();
-    test_bounded();
-    test_longest();
+    RUN(test_cases);
+    RUN(test_random);
+    RUN(test_bounded);
+    RUN(test_longest);
     cases_run(&drawn, "tests/compare/lines.cases");
     return tap_done();
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What files are called, and which file on this machine is taken for one. */
 #include "metrics/join/join.h"
 #include "tests/cases.h"
@@ -633,14 +634,14 @@ static void test_drawn(void)
 
 int main(void)
 {
-    test_shared_ends();
-    test_drawn();
-    test_length();
-    test_names();
-    test_texts();
-    test_readings();
-    test_own_folders();
-    test_folders_of_runs();
-    test_kept_folders();
+    RUN(test_shared_ends);
+    RUN(test_drawn);
+    RUN(test_length);
+    RUN(test_names);
+    RUN(test_texts);
+    RUN(test_readings);
+    RUN(test_own_folders);
+    RUN(test_folders_of_runs);
+    RUN(test_kept_folders);
     return tap_done();
 }

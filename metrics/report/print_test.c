@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What `print` makes of an experiment, to the letter: tests/print/print.cases (tests/cases.h). A case has
  *
@@ -1089,10 +1090,10 @@ int main(void)
         mkdir(of_sources, 0777);
         mem_free(of_sources);
     }
-    test_long_names();
-    test_numbers();
-    test_csv_texts();
-    test_many_rows();
+    RUN(test_long_names);
+    RUN(test_numbers);
+    RUN(test_csv_texts);
+    RUN(test_many_rows);
     cases_run(&print, "tests/print/print.cases");
     cases_run(&builds, "tests/print/built.cases");
     for (size_t i = 0; i < GIVEN; i++) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How a program is started to be simulated: this test is the program, and QEMU, under other names, and writes down what each
  * of them was given: words, orders, variables. What it leaves behind is as little as makes a measurement.
@@ -586,13 +587,13 @@ int main(int argc, char **argv)
         .level_count = 1,
         .levels = {{.name = "L1", .size = 4096, .line = 64, .ways = 4, .next = MACHINE_NO_LEVEL}}};
     dl_iterate_phdr(first_object, NULL);
-    test_compiled();
-    test_signals();
-    test_functions();
-    test_variables();
-    test_qemu();
-    test_refusals();
-    test_libraries();
+    RUN(test_compiled);
+    RUN(test_signals);
+    RUN(test_functions);
+    RUN(test_variables);
+    RUN(test_qemu);
+    RUN(test_refusals);
+    RUN(test_libraries);
     warnings_free(said);
     dir_remove_tree(folder, NULL);
     mem_free(program);

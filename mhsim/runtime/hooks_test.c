@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What programs compiled by hpcview-cc call: each hook tells of one access of its size, or of pieces that no register is
  * too small for; blocks of memory, the heap and the ways to end are what they are without us, and are told.
@@ -439,13 +440,13 @@ int main(void)
     CHECK_INT(told->rows[0].code, RAW_HOOKS);
     test_life(opened);
     told->count = 0;
-    test_hooks();
-    test_ranges();
-    test_blocks();
+    RUN(test_hooks);
+    RUN(test_ranges);
+    RUN(test_blocks);
     test_heap(true);
     test_heap(false);
-    test_operators();
-    test_calls();
-    test_ends();
+    RUN(test_operators);
+    RUN(test_calls);
+    RUN(test_ends);
     return tap_done();
 }

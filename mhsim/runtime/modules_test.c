@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What looks around inside a simulated program, against plain definitions: rows of growing tables, maps, the files in
  * this address space as the dynamic linker knows them, this program's own variables, and variables in frames.
@@ -762,16 +763,16 @@ int main(void)
     snprintf(folder, sizeof folder, "%s/hpcview-inside.XXXXXX", tmp ? tmp : "/tmp");
     if (!CHECK(mkdtemp(folder) != NULL))
         return tap_done();
-    test_store();
-    test_map();
-    test_map_spreads();
-    test_modules();
-    test_notes();
-    test_drawn_symbols();
-    test_no_modules();
-    test_symbols();
-    test_maps();
-    test_variables();
+    RUN(test_store);
+    RUN(test_map);
+    RUN(test_map_spreads);
+    RUN(test_modules);
+    RUN(test_notes);
+    RUN(test_drawn_symbols);
+    RUN(test_no_modules);
+    RUN(test_symbols);
+    RUN(test_maps);
+    RUN(test_variables);
     rmdir(folder);
     return tap_done();
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside the simulated process: lock, threads, what addresses are of, when to count. */
 #include "config.h"
 #include "mhsim/runtime/runtime.h"

@@ -56,3 +56,4 @@
 #define syscall         world_syscall
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -7,3 +7,4 @@
 #define dl_iterate_phdr world_dl_iterate_phdr
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

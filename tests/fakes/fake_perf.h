@@ -8,3 +8,4 @@
 #define sysconf   world_sysconf
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is in front of MPI inside a measured program: an MPI of the test's own, whose handles are ints, is called through
  * every name there is, with arguments that must arrive as they are; communicators come and go by chance, and what is kept
@@ -582,13 +583,13 @@ int main(void)
     in_process(test_open_mpi);
     world_by_caller = true;
     in_process(test_open_mpi);
-    test_names();
-    test_inside();
-    test_communicators();
-    test_members();
-    test_thinned();
-    test_not_counted();
-    test_scope();
+    RUN(test_names);
+    RUN(test_inside);
+    RUN(test_communicators);
+    RUN(test_members);
+    RUN(test_thinned);
+    RUN(test_not_counted);
+    RUN(test_scope);
     CHECK_INT(locked, 0);
     CHECK_NAMED(!wrong, "what is asked very often");
     return tap_done();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What whoever watches is told of barriers: lines to the letter, each notice once, a word for those who wait too long. */
 #include "hpcprof/recorder/barriers/barriers.h"
 #include "hpcprof/recorder/output/output.h"
@@ -253,11 +254,11 @@ static void test_full(void)
 int main(void)
 {
     begin_world();
-    test_asked();
-    test_notices();
-    test_long();
-    test_short();
-    test_waiting();
-    test_full();
+    RUN(test_asked);
+    RUN(test_notices);
+    RUN(test_long);
+    RUN(test_short);
+    RUN(test_waiting);
+    RUN(test_full);
     return tap_done();
 }

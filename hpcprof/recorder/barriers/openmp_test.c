@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What stands in front of GCC's libgomp, and what LLVM's libomp tells: a libgomp of the test's own is called through every
  * name there is, by threads of its own, and a libomp tells of each kind of barrier and wait. What reaches the room is a
@@ -725,15 +726,15 @@ static void test_tool_waits(void)
 int main(void)
 {
     begin_world();
-    test_teams();
-    test_nested();
-    test_started();
-    test_barriers();
-    test_jumps();
-    test_waits();
-    test_tool_begins();
-    test_tool_teams();
-    test_tool_barriers();
-    test_tool_waits();
+    RUN(test_teams);
+    RUN(test_nested);
+    RUN(test_started);
+    RUN(test_barriers);
+    RUN(test_jumps);
+    RUN(test_waits);
+    RUN(test_tool_begins);
+    RUN(test_tool_teams);
+    RUN(test_tool_barriers);
+    RUN(test_tool_waits);
     return tap_done();
 }

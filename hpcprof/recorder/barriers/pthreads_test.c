@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What stands in front of the C library's barriers and waits (pthreads.c), behind which the real ones are, the program's own
  * barriers, and which region a thread's samples are of (core.c). What reaches the room is a text, compared to the letter.
@@ -573,12 +574,12 @@ int main(void)
     test_semaphores(false);
     test_conditions(false);
     as(0);
-    test_barriers();
-    test_counts();
-    test_own_barriers();
-    test_regions();
-    test_drawn_regions();
-    test_life();
-    test_next();
+    RUN(test_barriers);
+    RUN(test_counts);
+    RUN(test_own_barriers);
+    RUN(test_regions);
+    RUN(test_drawn_regions);
+    RUN(test_life);
+    RUN(test_next);
     return tap_done();
 }

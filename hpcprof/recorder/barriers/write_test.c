@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the recorder writes of barriers: sites, sums by two numbers, kept episodes, waits, passages and threads grow by
  * chance, and are put again and again, what is new or all. What a reader unites of it, by the merging that the tables
@@ -712,9 +713,9 @@ static void test_declared(void)
 
 int main(void)
 {
-    test_declared();
+    RUN(test_declared);
     begin_world();
-    test_rounds();
+    RUN(test_rounds);
     for (uint32_t i = 0; i < SITES; i++)
         mem_free(hpcrec_phases.sites[i].kept);
     guarded_put(hpcrec_phases.sites, SITES_MAX * sizeof(struct site));

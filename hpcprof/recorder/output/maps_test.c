@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which module an address is of (maps.c): texts of /proc/self/maps and what is mapped there, made up; tests/record/maps.cases. */
 #undef syscall
 #undef dl_iterate_phdr
@@ -491,8 +492,8 @@ int main(void)
         cases_run(&c, "tests/record/maps.cases");
     else
         SKIP("made up maps", "they are of pages of 4096 bytes");
-    test_long_names();
-    test_drawn();
+    RUN(test_long_names);
+    RUN(test_drawn);
     begin(NULL, "");
     return tap_done();
 }

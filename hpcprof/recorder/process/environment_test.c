@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the file says of the process (environment.c): its command line, machine, caches, environment, rank and name, of a system that is made
  * up; as text, to the letter.
@@ -335,10 +336,10 @@ static void test_ranks(void)
 
 int main(void)
 {
-    test_process();
-    test_names();
-    test_notes();
-    test_events();
-    test_ranks();
+    RUN(test_process);
+    RUN(test_names);
+    RUN(test_notes);
+    RUN(test_events);
+    RUN(test_ranks);
     return tap_done();
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The samplers that use signals: what is asked of PAPI (one made here, which notes it), whose samples its signals are of,
  * and what is left in its counters; timers of this thread, as the kernel has them.
@@ -601,8 +602,8 @@ static void test_totals(void)
 
 int main(void)
 {
-    test_papi();
-    test_timers();
-    test_totals();
+    RUN(test_papi);
+    RUN(test_timers);
+    RUN(test_totals);
     return tap_done();
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Call frame information made by chance: what the compiled rows say of each address is held against instructions that are obeyed one
  * by one, as the standards describe them, without bytes or tables.
@@ -1011,7 +1012,7 @@ static unsigned walks_that_differ(unsigned stacks)
 
 int main(void)
 {
-    test_many();
+    RUN(test_many);
     CHECK_INT(sections_that_differ(3000), 0);
     CHECK_INT(walks_that_differ(1500), 0);
     CHECK_INT(chains_that_differ(4000), 0);

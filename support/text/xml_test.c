@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* XML in and out: what is written reads back, whatever is in it; what is read comes in order, with its lines. */
 #include "support/support.h"
 #include "tests/chance.h"
@@ -384,17 +385,17 @@ static void test_json_members(void)
 
 int main(void)
 {
-    test_events();
-    test_attributes();
-    test_room_of_attributes();
-    test_drawn();
-    test_refused();
-    test_read_over();
-    test_known();
-    test_back();
-    test_form();
-    test_gathered();
-    test_json_members();
+    RUN(test_events);
+    RUN(test_attributes);
+    RUN(test_room_of_attributes);
+    RUN(test_drawn);
+    RUN(test_refused);
+    RUN(test_read_over);
+    RUN(test_known);
+    RUN(test_back);
+    RUN(test_form);
+    RUN(test_gathered);
+    RUN(test_json_members);
     buf_release(&seen);
     return tap_done();
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading JSON: every kind of value, and every way to be wrong. */
 #include "support/support.h"
 #include "tests/chance.h"
@@ -278,10 +279,10 @@ static void test_depth(void)
 
 int main(void)
 {
-    test_wrong();
-    test_values();
-    test_cut_off();
-    test_documents();
-    test_depth();
+    RUN(test_wrong);
+    RUN(test_values);
+    RUN(test_cut_off);
+    RUN(test_documents);
+    RUN(test_depth);
     return tap_done();
 }
