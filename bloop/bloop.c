@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The public calls: which functions, on how many threads, in which order.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop - the loop structure of an optimized binary, in the terms of its source.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * campaign - programs that are measured several times: the runs that a configuration describes, and the experiments that a
  * diagnosis asks for.

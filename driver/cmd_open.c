@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview open: a database in the user's browser. */
 #include "driver/driver.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * driver - the hpcview command: options, help, words on the terminal, exit status.
  *

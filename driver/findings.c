@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Properties and findings, for `diagnose`, `build` and `run`. */
 #include "config.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Properties and findings, for `diagnose`, `build` and `run`. */
 #ifndef DRIVER_FINDINGS_H
 #define DRIVER_FINDINGS_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* main: find the command, run it, say what went wrong, choose the exit status. */
 #include "config.h"
 #include "driver/driver.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Options as rows of a table. */
 #include "driver/driver.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Operands and options that become a configuration. */
 #include "driver/overrides.h"
 

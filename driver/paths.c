@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the parts of hpcview are, and where results go by default. */
 #include "driver/driver.h"
 

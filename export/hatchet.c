@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What Hatchet's GraphFrame.from_literal takes, as JSON: nodes in each other.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every node with all its values: CSV and JSON. */
 #include "export/export_int.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files as they are found: packed or not, of one format and no other, in a folder, damaged. */
 #include "config.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every rule of each format, a few lines of text for each: what becomes of it, as lines of text too. */
 #include "filters/callgrind/callgrind.h"
 #include "filters/formats.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What PAPI's high-level interface writes, a file for each process (papi_hl_output/rank_N.json):
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Profiles that are drawn, against what was drawn: loops of control flow graphs, and files of callgrind and
  * pprof however they are spelt, and what perf records. */
 #include "filters/callgrind/callgrind.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Any table: CSV, TSV, or columns of text, as the person who has it says what its columns are:
  *

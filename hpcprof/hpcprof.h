@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hpcprof - measurements: recording them, their file, reading them back.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * htmlgen - an experiment becomes a database that any browser opens from disk (doc/formats/database.md).
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Cores: of a file, and which one this machine has. */
 #include "machines/core.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What instructions cost on a core, by kind. */
 #ifndef MACHINES_CORE_H
 #define MACHINES_CORE_H

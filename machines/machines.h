@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * machines - descriptions of machines: the levels of their memory, and what instructions cost on their cores.
  *

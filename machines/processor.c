@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Processors, as /proc/cpuinfo describes them. */
 #include "machines/processor.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * metrics - configuration, correlation of measurements with structure, and the named numbers people read.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mhsim - a memory hierarchy, simulated reference by reference.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* The innermost loops of a tree, one after the other. */
 #include "quality/quality_int.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* A growing byte buffer. */
 #include "support/support.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Another program, run to its end. */
 #include "support/support.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading bytes without ever passing the end. */
 #include "support/support.h"
 

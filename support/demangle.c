@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * C++ and Rust names in words, through libiberty.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Paths, names and merged tables against what their words say, written down plainly, on cases drawn by chance.
  */

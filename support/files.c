@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files: mapped in, and out only whole. */
 #include "support/support.h"
 

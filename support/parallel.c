@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads and progress. */
 #include "support/support.h"
 

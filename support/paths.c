@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Paths as text. */
 #include "support/support.h"
 #include <sys/stat.h>

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks: who has what part, and what comes together. */
 #include "support/support.h"
 #include "tests/ranks.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sorting by runs: against an order that is known, stable, whatever runs there are. */
 #include "support/sort.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Interned strings and small questions about text. */
 #include "support/support.h"
 

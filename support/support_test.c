@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Unit tests of support/. */
 #include "support/support.h"
 #include "tests/tap.h"

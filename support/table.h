@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tables beside places: relations (who evicted whom), objects (arrays, barriers), facts, findings, intervals.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables: rows of equal keys unite by their columns' rules, references follow rows, order does not show. */
 #include "support/support.h"
 #include "tests/chance.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files of cases: what is given, and what comes of it to the letter.
  *

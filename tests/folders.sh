@@ -1,5 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: BSD-3-Clause
 # Folders of sources: which may include which, that calls run in no circle, the words that global symbols begin with, sizes.
 #
 # A folder knows only those of its row, and of these only the header named like the folder. A folder without a row belongs to the one that

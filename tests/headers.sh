@@ -1,5 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: BSD-3-Clause
 # Every header compiles alone.
 . "$top_srcdir/tests/lib.sh"
 

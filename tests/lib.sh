@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 # Shell tests in TAP. Usual life:
 #
 #     . "$top_srcdir/tests/lib.sh"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files on AArch64 share. */
 #ifndef BLOOP_AARCH64_H
 #define BLOOP_AARCH64_H

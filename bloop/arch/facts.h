@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What one instruction does, in terms that no processor owns: registers, memory, what kind of calculation, on what and
  * on how many numbers at once.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What kinds of calculation there are, and which of them make a loop a vector loop. */
 #include "bloop/arch/facts.h"
 

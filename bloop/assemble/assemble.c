@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Joins the blocks, loops, line rows and inlined calls of one function into its scopes.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop/assemble - joins loops, lines and inlined calls of one function into scopes.
  *

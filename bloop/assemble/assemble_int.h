@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of bloop/assemble share. */
 #ifndef BLOOP_ASSEMBLE_INT_H
 #define BLOOP_ASSEMBLE_INT_H

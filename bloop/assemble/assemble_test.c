@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Assembly of scopes from hand-made graphs, line rows and inlined calls.
  *

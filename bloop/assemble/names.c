@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What procedures and inlined callees are called. */
 #include "bloop/assemble/assemble_int.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Graphs of single functions from their bytes. The bytes were made from the assembly beside them with
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the files that follow indirect jumps share. jumptable.c says what is done.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Dominators and the loop nesting forest of one control flow graph.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What DWARF says of one procedure, read when it is asked for.
  *

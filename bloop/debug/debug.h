@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop/debug - debug information: of one procedure its lines, its inlined calls and its names.
  *

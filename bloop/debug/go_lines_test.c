@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Go's own table, as an assembler makes one of each version: what it says, and what comes of it when it is damaged. */
 #include "bloop/debug/debug_int.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Line programs and lists of ranges by chance, of each version, against what their operations are to do; without a file
  * around them.

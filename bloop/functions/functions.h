@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop/functions - the table of functions: where they begin, what they cover, what they are called.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop/image - what a binary is: bytes of an ELF file by address, symbols, relocations, unwind entries, separate
  * debug files.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Making a scope tree in document order, and walking one in that order. */
 #include "bloop/scope/scope_int.h"
 

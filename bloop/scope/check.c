@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Verify what every scope tree promises: indices, kinds, order, ranges. */
 #include "bloop/scope/scope_int.h"
 

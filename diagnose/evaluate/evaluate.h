@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * diagnose/evaluate - properties seen from runs: what their names mean there, where they hold, and their texts with names
  * and numbers filled in.

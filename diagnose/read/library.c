@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Folders of property files, and what refers to what in them. */
 #include "diagnose/read/read.h"
 

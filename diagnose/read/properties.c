@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* All properties that were read, by name. */
 #include "diagnose/read/read.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * diagnose/read - property files (ASL, doc/formats/properties.md): what was read of them.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* A property file in words. Comments are C's two kinds, and '#' at a line's begin. */
 #include "diagnose/read/tokens.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* A property file in words. */
 #ifndef DIAGNOSE_TOKENS_H
 #define DIAGNOSE_TOKENS_H

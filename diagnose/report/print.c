@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings as text for people, as CSV and JSON for programs. */
 #include "diagnose/report/report.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * diagnose/report - findings and the search for people and programs.
  *

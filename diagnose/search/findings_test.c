@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What becomes of properties on a drawing, to the letter: tests/diagnose/findings.cases (tests/cases.h). A case has
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From places where properties hold to findings: what is one thing is said once.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Places by line, and what happened there. */
 #include "filters/base/builder.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who called whom. */
 #include "filters/base/call_edges.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Offsets in a binary's file, and link-time addresses. */
 #include "filters/base/image.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the bytes of a binary's file are linked to: an ELF file's program headers, and nothing else of it. */
 #ifndef FILTERS_IMAGE_H
 #define FILTERS_IMAGE_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys that come again and again. */
 #include "filters/base/interner.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keys that come again and again, as rows of a table: each once, in the order of first coming.
  *

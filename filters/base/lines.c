@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Text by lines. */
 #include "filters/base/base.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Packed files: gzip (RFC 1952) and zstd (RFC 8878). zlib and zstd live behind this. */
 #include "config.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Places, each once. */
 #include "filters/callgrind/cost_positions.h"
 

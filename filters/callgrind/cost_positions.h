@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The places of a callgrind file, as rows of a table: each once, in the order of first coming.
  *

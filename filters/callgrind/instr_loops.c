@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops from exact counts of instructions and jumps. */
 #include "filters/callgrind/instr_loops.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loops from exact counts: how often each instruction was executed and each jump taken.
  *

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 filters_libfilters_a_SOURCES += \
 	%D%/callgrind.h %D%/callgrind.c %D%/cost_positions.h %D%/cost_positions.c %D%/instr_loops.h %D%/instr_loops.c
 

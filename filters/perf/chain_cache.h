@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The steps of the paths that samples have: a frame, called from another one.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * perf.data, the file `perf record` writes, and what it writes to a pipe.
  *

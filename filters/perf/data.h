@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the files that read perf.data share; data.c is their door, and says what such a file is.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * filters/perf - what Linux perf recorded, from its binary file and from the text of `perf script` alike.
  *

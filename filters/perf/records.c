@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* perf.data: what each record says. */
 #include "filters/perf/data.h"
 

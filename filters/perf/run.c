@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What perf recorded becomes contexts and counts. */
 #include "filters/perf/run.h"
 

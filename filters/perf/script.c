@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The text of `perf script`. What is wanted of it:
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The measurement file's numbers, shared by reader, writer and recorder. What they mean stands in
  * doc/formats/measurement.md.

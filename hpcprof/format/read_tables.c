@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables beside the counts, as other rooms declare them: blocks TDEF and TROW (doc/formats/measurement.md). */
 #include "hpcprof/format/reader.h"
 

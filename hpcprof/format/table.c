@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* A measurement's tables: made row by row, equal rows found by hashing, counts put in order. */
 #include "hpcprof/format/tables.h"
 #include "support/sort.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of this room share: the tables while they grow. */
 #ifndef HPCPROF_FORMAT_TABLES_H
 #define HPCPROF_FORMAT_TABLES_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables beside the counts, written as blocks TDEF and TROW. */
 #include "hpcprof/format/writer.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * format - what a database's writer and its reader both know (doc/formats/database.md).
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files that read a database share: its head, blocks, and columns in byte planes. */
 #ifndef HTMLGEN_READ_H
 #define HTMLGEN_READ_H

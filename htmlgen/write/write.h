@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of htmlgen/ share. */
 #ifndef HTMLGEN_WRITE_H
 #define HTMLGEN_WRITE_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * code - what binaries and structure files know of the sampled code: scopes, loops, instructions.
  *

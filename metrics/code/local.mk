@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
 	%D%/code.h %D%/compilers.c %D%/functions.c %D%/ideal_cycles.c %D%/instructions.c %D%/loops.c %D%/structure.c
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* The configuration: what the file and the command line ask for. */
 #include "metrics/config/config.h"
 

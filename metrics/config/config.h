@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * config - what a user asks for: the configuration file, and what the command line adds or overrides.
  *

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
 	%D%/config.h %D%/config.c %D%/config_hpcview3.c
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Formulas: values, missing values, and what is said of wrong ones. */
 #include "metrics/formula/expr_int.h"
 #include "metrics/formula/formula.h"

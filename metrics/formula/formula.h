@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * formula - the language of derived metrics: text to formula, formula to values; what is built of it alone.
  *

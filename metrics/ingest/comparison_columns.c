@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* The computed columns that compare an event of two runs: difference, ratio, and what was lost by scaling. */
 #include "metrics/ingest/ingest.h"
 

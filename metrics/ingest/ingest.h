@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ingest - measurements to numbers by place in the code: sites, call paths, and what each cost in which column.
  *

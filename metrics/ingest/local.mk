@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
 	%D%/ingest.h %D%/columns.c %D%/comparison_columns.c %D%/correlation.c %D%/event_columns.c %D%/ingest.c \
 	%D%/loop_counts.c %D%/loop_properties.c %D%/modules.c %D%/tables.c

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which modules of several runs are the same one: by build id and path, by name, or by what they are there.
  */

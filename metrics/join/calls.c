@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tree of calls: who called whom, from which loop. Each frame of a path is a chain of places, and what it called
  * hangs below the line of the call:

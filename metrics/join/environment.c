@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a run may differ by from another, besides its command and machine: how its
  * modules were compiled, and the environment variables that the recorder noted.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * join - measurements, structure and sources become an experiment.
  *

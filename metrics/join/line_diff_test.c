@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Two texts as words, one a line; what each line of the first has become, as numbers. */
 #include "metrics/join/join.h"
 #include "tests/cases.h"

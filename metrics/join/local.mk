@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
 	%D%/join.h %D%/align_runs.c %D%/attribution_report.c %D%/calls.c %D%/correlate.c %D%/environment.c %D%/experiment.c \
 	%D%/finished_run.c %D%/line_diff.c %D%/order.c %D%/read.c %D%/sources.c %D%/start_config.c %D%/statistics.c

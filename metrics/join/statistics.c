@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Statistics over the threads or processes of a run: mean(CYCLES over threads), imbalance(CYCLES over ranks).
  *

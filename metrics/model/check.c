@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Is an experiment what its header promises? For tests, and for us while we change things. */
 #include "metrics/model/model.h"
 

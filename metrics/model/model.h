@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * model - the experiment: places, trees over them, columns of values, what is computed from these.
  *

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * print --by instruction: the machine code of sampled procedures, the costliest procedure first.
  *

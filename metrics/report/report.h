@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of `print` share: print_text.c for print.c (places) and print_table.c (tables beside places);
  * print_paths.c finds print.c's rows in the tree of calls. */
 #ifndef METRICS_REPORT_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The blocks of one cache (or TLB) of the simulator: where they lie, how one is found, which goes next.
  *

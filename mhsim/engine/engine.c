@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The simulator. An access goes down a chain of levels (caches; TLBs) as far as it misses:
  *

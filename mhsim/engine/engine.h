@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulator's inside, for its own files: where its tables lie. */
 #ifndef MHSIM_ENGINE_ENGINE_H
 #define MHSIM_ENGINE_ENGINE_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* The fully associative level beside a cache. */
 #include "config.h"
 #include "mhsim/engine/fully_assoc.h"

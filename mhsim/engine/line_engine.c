@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of blocks: see line_engine.h. */
 #include "config.h"
 #include "mhsim/engine/line_engine.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Growing memory without the heap. */
 #include "config.h"
 #include "mhsim/engine/mmap_store.h"

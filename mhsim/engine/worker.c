@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread of the simulator's own: see worker.h. */
 #include "config.h"
 #include "mhsim/engine/worker.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* How much memory one instruction reads or writes at once, for joining the pieces in which QEMU reports it. */
 #ifndef MHSIM_RUNTIME_DECODE_H
 #define MHSIM_RUNTIME_DECODE_H

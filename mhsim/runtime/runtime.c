@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside the simulated process: lock, threads, what addresses are of, when to count. */
 #include "config.h"
 #include "mhsim/runtime/runtime.h"

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Inside the simulated process: the simulator with its lock, what code and data addresses are of, and when to count.
  * Both ways in use it: the hooks (hooks.c) and QEMU's plugin (qemu.c). No heap, no output, no lock of the program's.

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading JSON (RFC 8259): every value is a row of one table, children behind their parent. */
 #include "support/support.h"
 

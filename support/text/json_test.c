@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading JSON: every kind of value, and every way to be wrong. */
 #include "support/support.h"
 #include "tests/chance.h"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // Runs side by side: which metrics belong to which run, and what they are to be compared with.
 
 import { type Metric, type MetricIx, type Model, NONE, type Run } from '../model/data';

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // Finding text in a source.
 
 /** Of one text; more are not counted. */

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // Which first lines of procedures and loops stand over the text, since what is in sight belongs to them.
 
 import { Kind, type Model } from '../model/data';

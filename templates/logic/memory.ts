@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // A simulated memory hierarchy, out of the tables of a database: which references of a place miss at each level, why, and who threw
 // their blocks out.
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // What the filter box finds:
 //
 //     text            in a name, or file:line

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // What the user chose, and nothing else; all that is shown follows from this and the model.
 
 import type { FileIx, PlaceIx } from '../model/data';

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 import type { Action } from './actions';
 import { reduce } from './reduce';
 import type { State } from './state';

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // Models from drawings. One place a line, depth by indentation:
 //
 //     program prog

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 declare module '*.txt' {
   const text: string;
   export default text;

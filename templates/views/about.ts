@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // Where the numbers come from: runs, events, warnings.
 
 import type { Metric, Process } from '../model/data';

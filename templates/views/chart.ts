@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // What charts have in common: a frame with its tools (the chart or its numbers, saving it), marks in SVG, two axes.
 
 import type { Axis } from '../logic/axis';

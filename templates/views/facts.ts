@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // Tables of facts, in dialogs and panes: a head, rows, numbers to the right.
 
 import { h, muted } from './dom';

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // The file pane: which source files cost what.
 
 import { NONE } from '../model/data';

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // What a newcomer needs to know, on one screen.
 
 import { button, h } from './dom';

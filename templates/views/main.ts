@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // Starts the page: reads the database, puts up the panes, keeps the address bar in step.
 
 import { NONE, type PlaceIx } from '../model/data';

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // What is printed behind the front page: the hottest loops with their source, all findings, runs and metrics. Made when
 // the browser is about to print.
 

@@ -109,4 +109,3 @@ KERNEL(polynomial)
     }
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

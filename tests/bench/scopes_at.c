@@ -69,4 +69,3 @@ int main(int argc, char **argv)
     mem_free(addrs);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

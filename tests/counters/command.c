@@ -62,4 +62,3 @@ void scope_tree_free(struct scope_tree *t)
 {
     (void)t;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

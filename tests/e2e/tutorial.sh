@@ -1,5 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: BSD-3-Clause
 # The tutorial's commands, and that what it says of their output is so.
 . "$top_srcdir/tests/lib.sh"
 need valgrind "${FC:-gfortran}" make

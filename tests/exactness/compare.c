@@ -145,4 +145,3 @@ int main(int argc, char **argv)
     vec_release(&found);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

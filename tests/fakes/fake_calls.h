@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Put in front of what calls_test is made of: what files.c and child.c ask of the system goes through the test, which lets a call fail or be cut
  * short, and notes it. The system's headers come first, so that they are as ever. */
 #ifndef FAKES_FAKE_CALLS_H

@@ -16,4 +16,3 @@ bool world_fails(void);
     (world_fails() ? (*(was) = atomic_load(at), false) : atomic_compare_exchange_strong(at, was, wanted))
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

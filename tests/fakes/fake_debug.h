@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Put in front of what assemble_test is made of: memory is asked for of the test. */
 #ifndef FAKES_FAKE_DEBUG_H
 #define FAKES_FAKE_DEBUG_H

@@ -56,4 +56,3 @@
 #define syscall         world_syscall
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

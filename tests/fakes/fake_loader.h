@@ -7,4 +7,3 @@
 #define dl_iterate_phdr world_dl_iterate_phdr
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -23,4 +23,3 @@ int fake_yield(void);
 #endif
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

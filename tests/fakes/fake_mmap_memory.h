@@ -85,4 +85,3 @@ int fake_supports(const char *word)
 }
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -8,4 +8,3 @@
 #define sysconf   world_sysconf
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -8,4 +8,3 @@
 #define pthread_setspecific world_pthread_setspecific
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

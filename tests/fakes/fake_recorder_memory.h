@@ -23,4 +23,3 @@ void hpcrec_unmap(void *p, size_t bytes)
 }
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -11,4 +11,3 @@
 #define readlink        world_readlink
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

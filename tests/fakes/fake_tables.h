@@ -20,4 +20,3 @@ const union table_cell *world_row(const struct table *, size_t row);
 #define table_row(t, row)           world_row(t, row)
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -235,4 +235,3 @@ int main(int argc, char **argv)
     hpcprof_free(m.p);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,5 +1,4 @@
 #!/bin/sh
-# SPDX-License-Identifier: BSD-3-Clause
 # Both samplers see the same: the share of each function, from PAPI's signals and from the kernel's ring, within what chance allows.
 . "$top_srcdir/tests/lib.sh"
 need_recording

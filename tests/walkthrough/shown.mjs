@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // shown.mjs PLAYWRIGHT CHROMIUM PAGE - prints what the page's tab of the toy table says.
 import { pathToFileURL } from 'node:url';
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What threads meet at: objects at addresses, and the episodes that run at them. */
 #include "hpcprof/recorder/barriers/barriers.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * GCC's libgomp. It has no tools interface, but every barrier of user code is a call that the compiler makes:
  *

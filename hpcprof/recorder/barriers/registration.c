@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* By what the recorder knows of barriers: entered before its own constructor begins. */
 #include "hpcprof/recorder/barriers/barriers.h"
 

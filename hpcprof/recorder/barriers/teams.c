@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Teams of OpenMP, and what their threads write down of their barriers. */
 #include "hpcprof/recorder/barriers/barriers.h"
 

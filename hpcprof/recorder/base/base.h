@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What all of the recorder stands on: memory, bytes for the file, text, clocks, the lock, descriptors. */
 #ifndef HPCPROF_RECORDER_BASE_H
 #define HPCPROF_RECORDER_BASE_H

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the launcher asked for: one environment variable (protocol.h). */
 #include "hpcprof/recorder/base/state.h"
 

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which process and which thread asks. */
 #include "hpcprof/recorder/base/state.h"
 

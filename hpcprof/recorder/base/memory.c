@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory by mmap, bytes for the file, text without stdio. */
 #include "hpcprof/format/format.h"
 #include "hpcprof/recorder/base/base.h"

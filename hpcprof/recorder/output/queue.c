@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples on their way from a signal handler to the counts: a queue in each thread, one producer, one consumer. */
 #include "hpcprof/recorder/output/paths.h"
 

@@ -59,4 +59,3 @@ contains
   end subroutine fix_boundary
 
 end module elements
-! SPDX-License-Identifier: BSD-3-Clause

@@ -40,4 +40,3 @@ contains
   end subroutine heat_run
 
 end module heat
-! SPDX-License-Identifier: BSD-3-Clause

@@ -56,4 +56,3 @@ contains
   end subroutine conjugate_gradient
 
 end module solver
-! SPDX-License-Identifier: BSD-3-Clause

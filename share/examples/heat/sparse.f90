@@ -123,4 +123,3 @@ contains
   end subroutine multiply
 
 end module sparse
-! SPDX-License-Identifier: BSD-3-Clause

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 # Runs tests in the guest, each with both samplers: sh list.sh EXACT TEST...
 exact=$1
 shift

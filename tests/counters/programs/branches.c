@@ -38,4 +38,3 @@ int main(int argc, char **argv)
     printf("%lu\n", sum);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

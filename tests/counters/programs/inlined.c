@@ -23,4 +23,3 @@ int main(int argc, char **argv)
     caller(unit_of(argc, argv));
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

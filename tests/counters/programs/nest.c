@@ -15,4 +15,3 @@ int main(int argc, char **argv)
     nest(unit_of(argc, argv));
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

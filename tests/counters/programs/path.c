@@ -27,4 +27,3 @@ int main(int argc, char **argv)
     level1(unit_of(argc, argv));
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -51,4 +51,3 @@ int main(int argc, char **argv)
         work(unit);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -22,4 +22,3 @@ static inline unsigned long unit_of(int argc, char **argv)
 }
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

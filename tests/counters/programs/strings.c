@@ -27,4 +27,3 @@ int main(int argc, char **argv)
     }
     return differ;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -28,4 +28,3 @@ int main(int argc, char **argv)
     }
     return a[17] == 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

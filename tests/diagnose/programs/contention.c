@@ -23,4 +23,3 @@ int main(void)
     printf("%g\n", sum);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

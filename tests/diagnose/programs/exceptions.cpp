@@ -18,4 +18,3 @@ int main()
         }
     std::printf("%d %d\n", good, bad);
 }
-// SPDX-License-Identifier: BSD-3-Clause

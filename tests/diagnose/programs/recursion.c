@@ -9,4 +9,3 @@ int main(void)
     printf("%ld\n", fibonacci(40));
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

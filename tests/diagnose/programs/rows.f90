@@ -17,4 +17,3 @@ program rows
   end do
   print *, a(17, 3)
 end program
-! SPDX-License-Identifier: BSD-3-Clause

@@ -18,4 +18,3 @@ int main(void)
     printf("%g\n", sum + all);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -16,4 +16,3 @@ program triangle
   end do
   print *, y(17)
 end program
-! SPDX-License-Identifier: BSD-3-Clause

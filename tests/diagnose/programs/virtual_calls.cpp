@@ -33,4 +33,3 @@ int main()
             sum += s->area();
     std::printf("%g\n", sum);
 }
-// SPDX-License-Identifier: BSD-3-Clause

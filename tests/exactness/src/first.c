@@ -45,4 +45,3 @@ int go_on(int *v)
     }
     return *v;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

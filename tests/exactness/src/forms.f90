@@ -141,4 +141,3 @@ contains
    end subroutine with_internal
 
 end module forms
-! SPDX-License-Identifier: BSD-3-Clause

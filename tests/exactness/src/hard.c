@@ -241,4 +241,3 @@ void over_lines(double *restrict y, const double *restrict a, const double *rest
                x1 * *b++ -
                x2 * *c++;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -88,4 +88,3 @@ void one_question(double *a, double *b, int n)
         }
     }
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

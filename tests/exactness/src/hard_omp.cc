@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 /* OpenMP in C++, where gcc's marks of statements are others. */
 struct atoms {
     int *list;

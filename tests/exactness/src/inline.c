@@ -94,4 +94,3 @@ int chain(int n, int m)
         total += outer_of(n);
     return total;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -90,4 +90,3 @@ twice:
 end:
     return a;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

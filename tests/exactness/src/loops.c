@@ -356,4 +356,3 @@ int branchy(const int *a, int n, int flag)
     }
     return sum;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

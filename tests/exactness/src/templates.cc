@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // Templates, lambdas, iterators, range-for, exceptions, recursion.
 extern int work(int);
 extern void use(int);

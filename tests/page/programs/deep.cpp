@@ -51,4 +51,3 @@ int main(int argc, char **argv)
     }
     std::printf("%g\n", sum);
 }
-// SPDX-License-Identifier: BSD-3-Clause

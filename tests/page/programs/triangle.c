@@ -26,4 +26,3 @@ int main(int argc, char **argv)
     printf("%g\n", norm);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

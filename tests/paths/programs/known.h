@@ -37,4 +37,3 @@ void known_report(void);
 }
 #endif
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

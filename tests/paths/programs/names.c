@@ -11,4 +11,3 @@ void known_leave(void)
 {
     known_depth--;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -38,4 +38,3 @@ int main(int argc, char **argv)
     known_report();
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -44,4 +44,3 @@ program solve
   call known_leave()
   call known_report()
 end program
-! SPDX-License-Identifier: BSD-3-Clause

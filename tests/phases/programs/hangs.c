@@ -67,4 +67,3 @@ int main(int argc, char **argv)
 #endif
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -85,4 +85,3 @@ contains
     end do
   end function order
 end program collectives
-! SPDX-License-Identifier: BSD-3-Clause

@@ -38,4 +38,3 @@ static inline void say_burned(int ms)
 }
 
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

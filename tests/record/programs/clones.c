@@ -87,4 +87,3 @@ int main(void)
     printf("%d %d %d\n", a, b, checkpointed());
     return 6;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -37,4 +37,3 @@ int main(int argc, char **argv)
         return 1;
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -31,4 +31,3 @@ int main(int argc, char **argv)
         return 7;
     }
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -35,4 +35,3 @@ int main(int argc, char **argv)
     }
     return 10;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -33,4 +33,3 @@ int main(void)
     say_burned(600);
     return WEXITSTATUS(status) * 10 + (int)(long)result;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

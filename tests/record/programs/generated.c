@@ -23,4 +23,3 @@ int main(void)
     say_burned(400);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -38,4 +38,3 @@ int main(void)
     say_burned(100);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

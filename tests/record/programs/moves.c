@@ -26,4 +26,3 @@ int main(int argc, char **argv)
     say_burned(350);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -30,4 +30,3 @@ int main(void)
     }
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

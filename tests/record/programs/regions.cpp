@@ -10,4 +10,3 @@ int main()
     say_burned(200);
     return 0;
 }
-// SPDX-License-Identifier: BSD-3-Clause

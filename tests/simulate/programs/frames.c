@@ -65,4 +65,3 @@ int main(void)
     printf("%g\n", work());
 }
 #endif
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -80,4 +80,3 @@ int main(int argc, char **argv)
     work(1);
     return 0;
 }
-/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: BSD-3-Clause
 // Arrays of C++: of a namespace, a class, a template, a function.
 #include <cstdio>
 
