@@ -131,7 +131,7 @@ static int open_file(struct opened *o, const char *path, struct err *err)
     int status = filemap_open(&o->map, o->path, err);
     if (status == 0) {
         struct filemap plain;
-        status = unpack(&o->map, o->path, &plain, err);
+        status = filter_unpack(&o->map, o->path, &plain, err);
         if (status != 0)
             filemap_release(&o->map);
         if (status > 0)

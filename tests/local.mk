@@ -1,5 +1,5 @@
 dist_check_SCRIPTS += \
-	%D%/headers.sh %D%/format.sh %D%/rooms.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh %D%/doc/counts.sh %D%/driver/live.sh \
+	%D%/headers.sh %D%/format.sh %D%/folders.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh %D%/doc/counts.sh %D%/driver/live.sh \
 	%D%/e2e/example.sh %D%/e2e/tutorial.sh %D%/scale.sh %D%/e2e/bad-input.sh %D%/e2e/page.sh %D%/perf-compare.sh
 dist_check_SCRIPTS += %D%/walkthrough/walkthrough.sh
 dist_check_SCRIPTS += %D%/install/installed.sh

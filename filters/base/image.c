@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-void image_read(struct image *b, const void *bytes, size_t len)
+void filter_image_read(struct filter_image *b, const void *bytes, size_t len)
 {
     Elf64_Ehdr head = {0};
     memcpy(&head, bytes, len < sizeof head ? 0 : sizeof head);
@@ -21,7 +21,7 @@ void image_read(struct image *b, const void *bytes, size_t len)
     }
 }
 
-bool image_linked_at(const struct image *b, uint64_t offset, uint64_t *address)
+bool filter_image_linked_at(const struct filter_image *b, uint64_t offset, uint64_t *address)
 {
     for (size_t i = 0; i < b->segments.count; i++) {
         const struct image_segment *s = &b->segments.items[i];
@@ -33,7 +33,7 @@ bool image_linked_at(const struct image *b, uint64_t offset, uint64_t *address)
     return false;
 }
 
-bool image_offset_of(const struct image *b, uint64_t address, uint64_t *offset)
+bool filter_image_offset_of(const struct filter_image *b, uint64_t address, uint64_t *offset)
 {
     for (size_t i = 0; i < b->segments.count; i++) {
         const struct image_segment *s = &b->segments.items[i];
@@ -45,7 +45,7 @@ bool image_offset_of(const struct image *b, uint64_t address, uint64_t *offset)
     return false;
 }
 
-void image_release(struct image *b)
+void filter_image_release(struct filter_image *b)
 {
     vec_release(&b->segments);
 }

@@ -4,7 +4,7 @@
 
 #include "filters/base/base.h"
 
-struct image {
+struct filter_image {
     struct VEC(
         struct image_segment) segments; /* none: it cannot be read, or is no 64-bit ELF file of this byte order */
     bool x86;
@@ -13,10 +13,10 @@ struct image_segment {
     uint64_t offset, size, address;
 };
 
-void image_read(struct image *, const void *bytes, size_t len);
+void filter_image_read(struct filter_image *, const void *bytes, size_t len);
 /* false: the file has nothing there. */
-bool image_linked_at(const struct image *, uint64_t offset, uint64_t *address);
-bool image_offset_of(const struct image *, uint64_t address, uint64_t *offset);
-void image_release(struct image *);
+bool filter_image_linked_at(const struct filter_image *, uint64_t offset, uint64_t *address);
+bool filter_image_offset_of(const struct filter_image *, uint64_t address, uint64_t *offset);
+void filter_image_release(struct filter_image *);
 
 #endif

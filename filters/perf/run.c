@@ -11,7 +11,7 @@ struct process { /* what it has mapped now: by address, without overlap */
 
 struct binary {
     bool read;
-    struct image image;
+    struct filter_image image;
 };
 
 struct event_sum {
@@ -85,7 +85,7 @@ void perf_run_free(struct perf_run *r)
     if (!r)
         return;
     for (size_t i = 0; i < r->binaries.count; i++)
-        image_release(&r->binaries.items[i].image);
+        filter_image_release(&r->binaries.items[i].image);
     for (size_t i = 0; i < r->processes.count; i++)
         vec_release(&r->processes.items[i].mappings);
     vec_release(&r->binaries);
@@ -247,11 +247,11 @@ static bool linked_at(struct perf_run *r, str_id path, uint64_t offset, uint64_t
     struct binary *b = &r->binaries.items[path];
     struct filemap map;
     if (!b->read && input_open(r->in, strtab_get(r->strings, path), &map)) {
-        image_read(&b->image, map.bytes, map.len);
+        filter_image_read(&b->image, map.bytes, map.len);
         filemap_release(&map);
     }
     b->read = true;
-    return image_linked_at(&b->image, offset, address);
+    return filter_image_linked_at(&b->image, offset, address);
 }
 
 /* ---- contexts ------------------------------------------------------------------------------------------ */

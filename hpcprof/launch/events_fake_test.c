@@ -893,11 +893,11 @@ static void test_all(void)
 int main(void)
 {
 #ifdef HAVE_PAPI
-    test_failing();
+    RUN(test_failing);
 #endif
-    test_all();
+    RUN(test_all);
     close(0); /* the first counter's number is 0 now */
-    test_all();
+    RUN(test_all);
     CHECK_INT(next_descriptor(), 0);
     buf_release(&asked_of);
     return tap_done();

@@ -115,7 +115,7 @@ static void fill_tree(struct experiment *e, size_t tree, size_t metric, const st
 
 void loop_properties_fill(struct experiment *e, const struct columns *columns)
 {
-    const struct table *t = table_list_find(&e->tables, loop_quality_decl.name);
+    const struct table *t = table_list_find(&e->tables, loops_quality_decl.name);
     for (size_t i = 0; t && i < columns->list.count; i++) {
         const struct column *c = &columns->list.items[i];
         uint32_t column = c->statistic == STAT_LOOP
