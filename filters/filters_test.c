@@ -66,8 +66,8 @@ static const struct rule rules[] = {
     {"more costs than events", CG MAIN "1 1 2 3\n", "input:6: more costs than events"},
     {"a cost that is none", CG MAIN "1 x\n", "input:6: a cost must be an integer"},
     {"a line that is none", CG MAIN "!\n", "input:6: is not a line of a callgrind file"},
-    {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: the number of a name is not '(N)' or too large"},
-    {"no costs", CG, "input: holds no costs"},
+    {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: a name's number is not '(N)', or too large"},
+    {"no costs", CG, "input: contains no costs"},
 
     {"callgrind: mangled names", CG "ob=heat\nfl=a.c\nfn=(1) _ZN4heat4stepEd\n5 1\nfn=(2) main\n7 2\nfn=(1)\n6 1\n",
      "heat " HEAT_STEP " a.c:5 Ir 1\nheat " HEAT_STEP " a.c:6 Ir 1\nheat main a.c:7 Ir 2\n"},
@@ -104,7 +104,7 @@ static const struct rule rules[] = {
 #define NO_PERIODS                                                                                                     \
     "! input: samples have no periods, so that they are counted, and ratios of events cannot be computed; "            \
     "'perf script -F +period' writes them\n"
-#define LAST_LINE(number) "! input:" number ": the last line has no end; was it copied whole?\n"
+#define LAST_LINE(number) "! input:" number ": the last line has no end; is the file truncated?\n"
 #define NOT_HERE(percent)                                                                                              \
     "! input: " percent "% of the samples are known by function only, because their binaries are not on this "         \
     "machine\n"
@@ -269,8 +269,8 @@ static const struct rule rules[] = {
      "[unknown] f -:0 t 250000000\n[unknown] g g.c:3 t 1\n"},
     {"what is no count",
      SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[0],[0],[0],[1]],\"weights\":[-5,1e999,1e20,2]}"),
-     "[unknown] g g.c:3 t 2\n! input: 3 of its numbers are no counts (negative, infinite, or more than 64 bits hold); "
-     "they are ignored\n"},
+     "[unknown] g g.c:3 t 2\n! input: omitted 3 of its numbers: not counts "
+     "(negative, infinite, or above 64 bits)\n"},
     {"opened and closed",
      SP("{\"type\":\"evented\",\"name\":\"t\",\"startValue\":1,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1},"
         "{\"type\":\"O\",\"frame\":1,\"at\":3},{\"type\":\"C\",\"frame\":1,\"at\":8},{\"type\":\"C\",\"frame\":0,"

@@ -20,7 +20,7 @@ static char *value_of(char *line, size_t *decimals)
     return *end ? NULL : blank + 1;
 }
 
-/* "1.25" in units of so many decimals; further ones are cut. false: it is more than 64 bits hold. */
+/* "1.25" in units of so many decimals; further ones are cut. false: it exceeds 64 bits. */
 static bool scaled(const char *text, size_t decimals, uint64_t *value)
 {
     bool fits = true;
@@ -114,7 +114,7 @@ static int add_line(struct folded *f, struct line_reader *r, const char *name)
         return 0;
     }
     if (!scaled(text, f->decimals, &value))
-        return err_set(f->err, ERR_FORMAT, "%s:%lu: the number is more than 64 bits hold", name, r->number);
+        return err_set(f->err, ERR_FORMAT, "%s:%lu: the number exceeds 64 bits", name, r->number);
     text[-1] = '\0';
     add_stack(f, line, value);
     f->any = true;
@@ -150,7 +150,7 @@ int folded_convert(const struct filter_input *in, struct hpcprof *into, struct w
     while (status == 0 && filter_line_reader_next(&r))
         status = add_line(&f, &r, in->name);
     if (status == 0 && !f.any)
-        status = err_set(err, ERR_FORMAT, "%s: has no stacks; one ends in a blank and a number", in->name);
+        status = err_set(err, ERR_FORMAT, "%s: has no stacks; one must end in a blank and a number", in->name);
     if (f.ignored)
         warnings_add(warnings,
                      "%s: %zu of %lu lines are no stacks, which end in a blank and a number; they are ignored",

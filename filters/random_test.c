@@ -796,7 +796,7 @@ static char *perf_wanted(const struct perf_drawn *d)
 
 static void check_share(const struct warnings *w, size_t at, unsigned count, unsigned all, const char *why)
 {
-    char *said = mem_printf("input: %.1f%% of the samples are known by function only, because their %s",
+    char *said = mem_printf("input: %.1f%% of the samples are by function only, because their %s",
                             100.0 * count / all, why);
     CHECK_NAMED(warnings_count(w) > at && str_starts(warnings_get(w, at), said), said);
     mem_free(said);

@@ -121,6 +121,6 @@ void builder_add_number(struct builder *s, uint32_t context, uint32_t event, dou
 void builder_end(const struct builder *s, const struct filter_input *in, struct warnings *warnings)
 {
     if (s->left_out)
-        warnings_add(warnings, "%s: %zu numbers are not counts (negative, infinite, or above 64 bits) and are omitted",
+        warnings_add(warnings, "%s: omitted %zu of its numbers: not counts (negative, infinite, or above 64 bits)",
                      in->name, s->left_out);
 }

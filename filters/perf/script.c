@@ -587,7 +587,7 @@ static bool take_last_line(struct reader *r, const struct filter_input *in, stru
     const char *bytes = in->bytes;
     if (bytes[in->len - 1] == '\n')
         return false;
-    warnings_add(warnings, "%s:%lu: the last line has no end; was it copied whole?", in->name, r->lines.number);
+    warnings_add(warnings, "%s:%lu: the last line has no end; is the file truncated?", in->name, r->lines.number);
     bool is_whole = r->lines.len && r->lines.line[r->lines.len - 1] == ')';
     r->has_header = r->has_header && (is_whole || r->frames.count);
     return !is_whole;

@@ -543,9 +543,8 @@ static void test_default_by_papi(void)
     CHECK_INT(warnings_count(w), 0);
     create_status = PAPI_ENOMEM;
     CHECK_STR(events_default(true, w), "CPUTIME");
-    CHECK_STR(warnings_get(w, 0),
-              "CPUTIME, a timer, is measured: PAPI does not know perf::TASK-CLOCK; use --sampler "
-              "ring");
+    CHECK_STR(warnings_get(w, 0), "CPUTIME, a timer, is measured: PAPI does not know perf::TASK-CLOCK; use --sampler "
+                                  "ring");
     CHECK_STR(events_default(false, w), "PAPI_TOT_CYC");
     create_status = PAPI_OK;
     warnings_free(w);

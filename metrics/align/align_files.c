@@ -156,7 +156,8 @@ static void merge_pairs(struct matcher *m, struct file_pair *pairs, size_t count
             continue;
         }
         warnings_add(m->warnings,
-                     "%s is in several folders, and the match between runs is ambiguous: compared as different files; <replace in=\"...\" out=\"...\"/> gives them one name",
+                     "%s is in several folders, and the match between runs is ambiguous: compared as different files; "
+                     "<replace in=\"...\" out=\"...\"/> gives them one name",
                      path_base(align_path(m, pairs[i].a)));
         return;
     }
@@ -246,9 +247,11 @@ static void warn_texts(struct matcher *m)
         count++;
     }
     if (count)
-        warnings_add(m->warnings,
-                     "%s%s is in different folders in the runs, and not both texts are available: lines are compared by number and start of their procedure; add <sources path=\"...\"/> for each run's folder to match them by text",
-                     path_base(align_path(m, first)), count > 1 ? ", as other files," : "");
+        warnings_add(
+            m->warnings,
+            "%s%s is in different folders in the runs, and not both texts are available: lines are compared by number "
+            "and start of their procedure; add <sources path=\"...\"/> for each run's folder to match them by text",
+            path_base(align_path(m, first)), count > 1 ? ", as other files," : "");
 }
 
 void align_find_versions(struct matcher *m)

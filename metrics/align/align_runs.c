@@ -160,7 +160,8 @@ void align_warn_programs(const struct correlation *c, struct warnings *warnings)
         return;
     const char *x = correlate_module_name(c, a), *y = correlate_module_name(c, b);
     warnings_add(warnings,
-                 "%s and %s have different names and are compared as different programs; to match them, add <module name=\"%s\" role=\"%s\"/> to a configuration",
+                 "%s and %s have different names and are compared as different programs; to match them, add <module "
+                 "name=\"%s\" role=\"%s\"/> to a configuration",
                  x, y, y, x);
 }
 
@@ -182,7 +183,8 @@ void align_runs(struct correlation *c, struct warnings *warnings)
     put_all(&m);
     if (m.moved_file != SOURCE_NONE)
         warnings_add(warnings,
-                     "%s changed between the runs, and only its latest text is available: older lines are compared by the start of their procedure",
+                     "%s changed between the runs, and only its latest text is available: older lines are compared by "
+                     "the start of their procedure",
                      path_base(align_path(&m, m.moved_file)));
     size_t files = c->files.count;
     take_over(&m);

@@ -239,14 +239,14 @@ static uint32_t add_event(struct hpcprof *p, const char *name, const char *descr
 static const struct table_column columns[] = {
     {.name = "loop", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
     {.name = "thread", .type = TABLE_REF, .refers = "thread", .merge = TABLE_KEY},
-    {.name = "parts", .title = "parts that entered it", .type = TABLE_COUNT, .merge = TABLE_SUM},
-    {.name = "least", .title = "least trips", .type = TABLE_NUMBER, .merge = TABLE_MIN},
-    {.name = "mean", .title = "mean trips", .type = TABLE_NUMBER, .merge = TABLE_LAST},
-    {.name = "most", .title = "most trips", .type = TABLE_NUMBER, .merge = TABLE_MAX},
+    {.name = "parts", .title = "parts with entries", .type = TABLE_COUNT, .merge = TABLE_SUM},
+    {.name = "least", .title = "minimum trip count", .type = TABLE_NUMBER, .merge = TABLE_MIN},
+    {.name = "mean", .title = "mean trip count", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+    {.name = "most", .title = "maximum trip count", .type = TABLE_NUMBER, .merge = TABLE_MAX},
     {.name = "spread", .title = "standard deviation", .type = TABLE_NUMBER, .merge = TABLE_LAST},
 };
 static const struct table_decl decl = {
-    "trip_counts", "Trip counts", "How often a loop goes round each time it is entered, in the parts of the profile.",
+    "trip_counts", "Trip counts", "Trip counts of loops in the parts of the profile.",
     columns, ARRAY_SIZE(columns)};
 
 static void read_jumps(struct hpcprof *p, const struct table *jumps, const struct config *config)
@@ -254,8 +254,8 @@ static void read_jumps(struct hpcprof *p, const struct table *jumps, const struc
     bool has_parts = false;
     struct edge_list *edges = edges_by_module(p, jumps, &has_parts);
     struct work w = {.p = p};
-    w.iterations = add_event(p, EVENT_ITERATIONS, "entries, and returns to the loop's first instruction from within");
-    w.entries = add_event(p, EVENT_ENTRIES, "how often the loop was entered from outside");
+    w.iterations = add_event(p, EVENT_ITERATIONS, "number of executions of the loop's first instruction");
+    w.entries = add_event(p, EVENT_ENTRIES, "number of entries of the loop");
     if (has_parts && table_list_declare(&p->tables, &decl, p->strings, &w.table, NULL) < 0)
         w.table = NULL;
     for (uint32_t i = 0; i < p->module_count; i++) {

@@ -67,8 +67,8 @@ static int check_number(struct config_reader *r, const struct xml_event *event, 
     const char *number = config_attribute(r, event, name);
     unsigned long n = strtoul(number, NULL, 10);
     if (*number && (number[strspn(number, "0123456789")] != '\0' || n == 0 || n > LIMIT_RUNS))
-        return err_set(err, ERR_FORMAT, "%s: %s must be a number from 1 to %u, not '%s'", config_where(r, event->line), name,
-                       LIMIT_RUNS, number);
+        return err_set(err, ERR_FORMAT, "%s: %s must be a number from 1 to %u, not '%s'", config_where(r, event->line),
+                       name, LIMIT_RUNS, number);
     return 0;
 }
 

@@ -140,9 +140,10 @@ static int pick_format(struct config_reader *r, const struct xml_event *event, s
     else if (strcmp(event->element, "HPCVIEW") == 0 || strcmp(event->element, "HPCPROF") == 0)
         r->elements = config_elements_hpcview3;
     else
-        return err_set(err, ERR_FORMAT,
-                       "%s: not a configuration: its root element is <%s>, not <hpcview> (or <HPCVIEW> of the original HPCView)",
-                       config_where(r, event->line), event->element);
+        return err_set(
+            err, ERR_FORMAT,
+            "%s: not a configuration: its root element is <%s>, not <hpcview> (or <HPCVIEW> of the original HPCView)",
+            config_where(r, event->line), event->element);
     return 0;
 }
 
@@ -161,8 +162,7 @@ static int begin_element(struct config_reader *r, const struct xml_event *event,
         return -1;
     if (strcmp(e->name, "math") == 0) {
         if (r->math)
-            return err_set(err, ERR_FORMAT, "%s: second formula; a metric has only one",
-                           config_where(r, event->line));
+            return err_set(err, ERR_FORMAT, "%s: second formula; a metric has only one", config_where(r, event->line));
         r->math = mathml_create();
         r->in_math = true;
     }
@@ -313,8 +313,8 @@ int config_read(const char *path, struct config **result, struct warnings *warni
     if (filemap_open(&map, path, err) < 0)
         return -1;
     if (map.len > LIMIT_CONFIG_BYTES)
-        status = err_set(err, ERR_LIMIT, "%s: larger than %u bytes (LIMIT_CONFIG_BYTES); is it a configuration?",
-                         path, LIMIT_CONFIG_BYTES);
+        status = err_set(err, ERR_LIMIT, "%s: larger than %u bytes (LIMIT_CONFIG_BYTES); is it a configuration?", path,
+                         LIMIT_CONFIG_BYTES);
     else
         status = read_bytes(map.bytes, map.len, path, true, result, warnings, err);
     filemap_release(&map);

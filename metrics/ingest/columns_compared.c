@@ -197,10 +197,9 @@ static void warn_nothing_shared(const struct maker *m, struct warnings *warnings
             buf_printf(b, "%s%s", b->len ? ", " : "", strtab_get(m->strings, m->events.items[i].said));
         }
     if (events[0].len && events[1].len)
-        warnings_add(
-            warnings,
-            "%s and %s have no event in common: the first has %s, the second %s; compare others with -m",
-            m->config->runs.items[0].name, m->config->runs.items[1].name, events[0].bytes, events[1].bytes);
+        warnings_add(warnings,
+                     "%s and %s have no event in common: the first has %s, the second %s; compare others with -m",
+                     m->config->runs.items[0].name, m->config->runs.items[1].name, events[0].bytes, events[1].bytes);
     buf_release(&events[0]);
     buf_release(&events[1]);
 }

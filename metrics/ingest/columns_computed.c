@@ -65,8 +65,9 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
         return err_set(m->err, ERR_FORMAT, "%s: %s is computed from itself; a formula can only use metrics above it",
                        given->where, name);
     if (below)
-        return err_set(m->err, ERR_FORMAT, "%s: %s: '%s' is defined below it (%s); a formula can only use metrics above it",
-                       given->where, given->name, name, below->where);
+        return err_set(m->err, ERR_FORMAT,
+                       "%s: %s: '%s' is defined below it (%s); a formula can only use metrics above it", given->where,
+                       given->name, name, below->where);
     struct VEC(const char *) names = {0};
     for (size_t i = 0; i < m->columns->list.count; i++)
         *vec_push(&names) = strtab_get(m->strings, m->columns->list.items[i].metric.name);
@@ -85,15 +86,14 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
     if (near)
         expr_quote_name(&quoted, near);
     if (near && !expr_is_bare_name(near))
-        err_set(m->err, ERR_FORMAT,
-                "%s: %s: no metric '%s' before this one; did you mean %s, with the quotes?", given->where,
-                given->name, name, quoted.bytes);
+        err_set(m->err, ERR_FORMAT, "%s: %s: no metric '%s' before this one; did you mean %s, with the quotes?",
+                given->where, given->name, name, quoted.bytes);
     else if (near)
         err_set(m->err, ERR_FORMAT, "%s: %s: no metric '%s' before this one; did you mean %s?", given->where,
                 given->name, name, quoted.bytes);
     else
-        err_set(m->err, ERR_FORMAT, "%s: %s: no metric '%s' before this one%s%s", given->where, given->name,
-                name, names.count > 1 ? "; the first one is " : "", names.count > 1 ? names.items[0] : "");
+        err_set(m->err, ERR_FORMAT, "%s: %s: no metric '%s' before this one%s%s", given->where, given->name, name,
+                names.count > 1 ? "; the first one is " : "", names.count > 1 ? names.items[0] : "");
     buf_release(&quoted);
     vec_release(&names);
     return -1;

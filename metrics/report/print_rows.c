@@ -296,8 +296,8 @@ static int no_such_metric(const struct view *t, const char *wanted, struct err *
     const char *near = expr_metric_nearest(wanted, names.items);
     if (!near)
         near = names.items[0];
-    err_set(err, ERR_USAGE, "no metric '%s' to sort by%s%s%s", wanted, near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
+    err_set(err, ERR_USAGE, "no metric '%s' to sort by%s%s%s", wanted, near ? "; did you mean '" : "", near ? near : "",
+            near ? "'?" : "");
     vec_release(&names);
     return -1;
 }

@@ -140,7 +140,7 @@ enum column {
          .unit = "bytes",                                                                                              \
          .type = TABLE_COUNT,                                                                                          \
          .merge = TABLE_SUM,                                                                                           \
-         .description = "Bytes of the evicted cache lines that were accessed."},                                   \
+         .description = "Bytes of the evicted cache lines that were accessed."},                                       \
         {.name = "write_backs", .title = "write-backs", .type = TABLE_COUNT, .merge = TABLE_SUM},                      \
         {.name = "invalidated",                                                                                        \
          .title = "invalidated",                                                                                       \
@@ -209,8 +209,8 @@ static const struct table_decl declarations[TABLES] = {
     DECLARE("arrays", "Arrays", "Accesses and misses of each array at each level of the simulated memory.",
             array_columns),
     DECLARE("evictors", "Evictors", "Cache lines evicted, by evicting reference and victim.", evictor_columns),
-    DECLARE("array_evictors", "Evictors of arrays", "Cache lines evicted, by the array of the evicting reference and victim.",
-            array_evictor_columns),
+    DECLARE("array_evictors", "Evictors of arrays",
+            "Cache lines evicted, by the array of the evicting reference and victim.", array_evictor_columns),
 };
 
 struct maker {

@@ -24,7 +24,7 @@ for format in $formats; do
     perf-script)       # samples before the cut are sound
         head -c $(($(wc -c <input) * 2 / 3)) input >cut
         run "$hpcview" import "$format" -o x.hpcprof cut
-        check_match "$format: cut at two thirds" "$err" '*the last line has no end; was it copied whole?*'
+        check_match "$format: cut at two thirds" "$err" '*the last line has no end; is the file truncated?*'
         check "what came before is kept" test -e x.hpcprof
         ;;
     *)

@@ -76,7 +76,7 @@ align      metrics/align     metrics/align/line_diff_test metrics/join/experimen
 join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
 report     metrics/report    metrics/report/print_test tests/run-golden.sh tests/print/schema.sh
 export     export            export/export_test tests/export/export.sh
-format     htmlgen/format    htmlgen/write/write_test htmlgen/read/read_test
+database   htmlgen/format    htmlgen/write/write_test htmlgen/read/read_test
 write      htmlgen/write     htmlgen/write/write_test htmlgen/read/read_test tests/page/agree.sh
 read       htmlgen/read      htmlgen/read/read_test metrics/report/print_test
 engine     mhsim/engine               mhsim/engine/engine_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
@@ -86,7 +86,11 @@ collect    mhsim/collect              mhsim/collect/collect_test tests/simulate/
 simulate   mhsim/launch               mhsim/launch/run_test tests/simulate/simulate.sh
 machines   machines          machines/memory_test machines/processor_test quality/loops_test
 quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh
-diagnose   diagnose          diagnose/read/read_test diagnose/library_test diagnose/search/findings_test tests/run-golden.sh tests/diagnose/cases.sh
+diagnose   diagnose          diagnose/library_test tests/run-golden.sh tests/diagnose/cases.sh
+properties diagnose/read     diagnose/read/read_test diagnose/library_test tests/diagnose/cases.sh
+evaluate   diagnose/evaluate diagnose/library_test diagnose/search/findings_test tests/run-golden.sh tests/diagnose/cases.sh
+search     diagnose/search   diagnose/search/findings_test tests/run-golden.sh tests/diagnose/cases.sh
+findings   diagnose/report   diagnose/search/findings_test tests/run-golden.sh tests/diagnose/cases.sh
 phases     phases            phases/finish_test phases/barrier_log_test tests/phases/recorded.sh
 barriers   hpcprof/recorder/barriers  hpcprof/recorder/barriers/barrier_test hpcprof/recorder/barriers/write_test hpcprof/recorder/barriers/teams_test hpcprof/recorder/barriers/notify_test hpcprof/recorder/barriers/mpi_test hpcprof/recorder/barriers/openmp_test hpcprof/recorder/barriers/pthreads_test phases/finish_test tests/phases/recorded.sh
 campaign   campaign          campaign/experiments_test tests/driver/live.sh tests/build/campaign.sh
