@@ -34,6 +34,7 @@ EXTRA_DIST += \
 EXTRA_DIST += \
 	tests/filters/folded.example tests/filters/folded.out \
 	tests/filters/gcov.example tests/filters/gcov.out \
+	tests/filters/gperftools.example tests/filters/gperftools.out tests/corpus/filter/gperftools \
 	tests/filters/gprof.example tests/filters/gprof.out \
 	tests/filters/lcov.example tests/filters/lcov.out \
 	tests/filters/llvm-cov.example tests/filters/llvm-cov.out \

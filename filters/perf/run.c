@@ -42,7 +42,7 @@ enum placed { PLACED, WITHOUT_MAPPING, WITHOUT_BINARY };
 struct perf_run {
     struct hpcprof *into;
     const struct filter_input *in;
-    const char *name;
+    const char *name, *sampler;
     struct strtab *strings; /* own: paths, event names, thread names */
     struct VEC(struct process) processes;
     struct hashmap process_index;                 /* by pid */
@@ -74,6 +74,7 @@ struct perf_run *perf_run_create(struct hpcprof *into, const struct filter_input
     r->into = into;
     r->in = in;
     r->name = in->name;
+    r->sampler = "perf";
     r->strings = strtab_create();
     r->last_process = r->last_thread = NONE;
     *vec_push(&r->found) = (struct found){0};
@@ -111,6 +112,12 @@ void perf_run_free(struct perf_run *r)
 struct strtab *perf_run_strings(struct perf_run *r)
 {
     return r->strings;
+}
+
+void perf_run_is(struct perf_run *r, const char *sampler, uint32_t event, const char *unit)
+{
+    r->sampler = sampler;
+    r->events.items[event].unit = strtab_add(r->strings, unit);
 }
 
 void perf_run_about(struct perf_run *r, const char *host, const char *machine, const char *kernel, const char *command)
@@ -438,10 +445,11 @@ uint32_t perf_run_event(struct perf_run *r, const char *name)
     return *slot;
 }
 
-static void see_event(struct event_sum *e, uint64_t period)
+static void see_event(struct event_sum *e, uint64_t samples, uint64_t all)
 {
-    e->samples++;
-    e->total += period;
+    uint64_t period = all / samples;
+    e->samples += samples;
+    e->total += all;
     e->least = period < e->least ? period : e->least;
     e->most = period > e->most ? period : e->most;
 }
@@ -465,7 +473,7 @@ static uint32_t see_thread(struct perf_run *r, uint32_t pid, uint32_t tid)
     return r->last_thread;
 }
 
-static void add_sum(struct perf_run *r, struct chain_step *s, uint32_t thread, uint32_t event, unsigned samples,
+static void add_sum(struct perf_run *r, struct chain_step *s, uint32_t thread, uint32_t event, uint64_t samples,
                     uint64_t value)
 {
     struct hpcprof_count *sum = find_sum(r, s, thread, event);
@@ -481,11 +489,12 @@ void perf_run_sample(struct perf_run *r, const struct perf_sample *sample)
     uint32_t thread = see_thread(r, sample->pid, sample->tid);
     if (thread >= LIMIT_THREADS) /* another */
         return;
-    see_event(&r->events.items[sample->event], sample->period);
-    r->samples++;
-    r->without_mapping += r->placed.items[step->context] == WITHOUT_MAPPING;
-    r->without_binary += r->placed.items[step->context] == WITHOUT_BINARY;
-    add_sum(r, step, thread, sample->event, 1, sample->period);
+    uint64_t samples = sample->samples ? sample->samples : 1;
+    see_event(&r->events.items[sample->event], samples, sample->period);
+    r->samples += samples;
+    r->without_mapping += r->placed.items[step->context] == WITHOUT_MAPPING ? samples : 0;
+    r->without_binary += r->placed.items[step->context] == WITHOUT_BINARY ? samples : 0;
+    add_sum(r, step, thread, sample->event, samples, sample->period);
 }
 
 void perf_run_extra(struct perf_run *r, const struct perf_sample *sample, const char *what, const char *unit,
@@ -552,8 +561,8 @@ static void add_events(struct perf_run *r)
             continue;
         struct hpcprof_event event = {
             .name = strtab_add(r->into->strings, name),
-            .description = strtab_add(r->into->strings, "as perf measured it"),
-            .unit = strtab_add(r->into->strings, e->extra ? strtab_get(r->strings, e->unit) : unit_of(name)),
+            .description = strtab_printf(r->into->strings, "as %s measured it", r->sampler),
+            .unit = strtab_add(r->into->strings, e->extra || e->unit ? strtab_get(r->strings, e->unit) : unit_of(name)),
             .period = e->samples ? e->total / e->samples : 0,
             .flags = e->samples && e->least != e->most ? HPCPROF_FREQUENCY : 0};
         if (event.period == 0 && e->samples)
@@ -581,7 +590,7 @@ static void add_process(struct perf_run *r, uint32_t pid, str_id name)
                                   .machine = r->machine,
                                   .kernel = r->kernel,
                                   .command = r->command ? r->command : name,
-                                  .sampler = strtab_add(r->into->strings, "perf"),
+                                  .sampler = strtab_add(r->into->strings, r->sampler),
                                   .pid = pid,
                                   .rank = -1,
                                   .exit_status = -1,
