@@ -18,6 +18,7 @@ struct perf_mapping {
 struct perf_frame {
     uint64_t ip;
     str_id symbol, object; /* what perf found out itself, where it says so; 0 */
+    uint64_t into;         /* bytes into the symbol; UINT64_MAX: not said */
     str_id file;           /* and the line, for where the address cannot be placed */
     uint32_t line;
     bool may_be_offset; /* in chains perf's text has had offsets in the object's file since 5.17, addresses before */
