@@ -1,5 +1,5 @@
 noinst_LIBRARIES += %D%/libmachines.a
-%C%_libmachines_a_SOURCES = %D%/machines.h %D%/file.h %D%/file.c %D%/memory.c %D%/core.c %D%/processor.h %D%/processor.c
+%C%_libmachines_a_SOURCES = %D%/machines.h %D%/file.h %D%/file.c %D%/memory.c %D%/core.h %D%/core.c %D%/processor.h %D%/processor.c
 
 check_PROGRAMS += %D%/memory_test %D%/processor_test
 TESTS += %D%/memory_test %D%/processor_test
