@@ -121,7 +121,8 @@ static bool is_frame(const char *c)
 }
 
 /* "5583078a17e8 main+0x338 (/home/me/heat)"; symbols may hold blanks and brackets. The text is cut into pieces. */
-static bool read_frame(char *text, uint64_t *ip, const char **symbol, const char **object, bool *inlined)
+static bool read_frame(char *text, uint64_t *ip, const char **symbol, const char **object, uint64_t *into,
+                       bool *inlined)
 {
     const char *after = text;
     if (!number(&after, 16, ip) || (*after && !is_blank(*after)))
@@ -145,8 +146,11 @@ static bool read_frame(char *text, uint64_t *ip, const char **symbol, const char
             open[-1] = '\0';
     }
     char *offset = strrchr(c, '+');
-    if (offset && offset[1] == '0' && offset[2] == 'x')
+    *into = UINT64_MAX;
+    if (offset && offset[1] == '0' && offset[2] == 'x') {
+        *into = strtoull(offset + 1, NULL, 16);
         *offset = '\0';
+    }
     return true;
 }
 
@@ -356,7 +360,7 @@ static const struct known_frame *known_frame(struct reader *r, const char *text,
     r->frame.len = 0;
     buf_add(&r->frame, text, n);
     *known = (struct known_frame){0};
-    if (!read_frame(r->frame.bytes, &known->frame.ip, &symbol, &object, &known->inlined))
+    if (!read_frame(r->frame.bytes, &known->frame.ip, &symbol, &object, &known->frame.into, &known->inlined))
         return NULL;
     known->frame.symbol = strtab_add(strings, symbol);
     known->frame.object = strtab_add(strings, object);
