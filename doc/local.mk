@@ -1,4 +1,4 @@
-EXTRA_DIST += %D%/ARCHITECTURE.md %D%/HACKING.md
+EXTRA_DIST += %D%/ARCHITECTURE.md %D%/HACKING.md %D%/counters.md
 # one line each: everybody adds their own
 dist_man_MANS += %D%/man/hpcview.1
 EXTRA_DIST += %D%/formats/database.md
