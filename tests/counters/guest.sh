@@ -21,7 +21,7 @@ guest_lacks=
 guest_apt() {
     guest_apt_command=$1
     shift
-    "$guest_apt_command" -q -oAPT::Get::Assume-Yes=1 -oAPT::Architecture=arm64 -oAPT::Architectures=arm64 -oDir::State="$guest/apt" -oDir::State::Lists="$guest/apt/lists" \
+    timeout 120 "$guest_apt_command" -q -oAPT::Get::Assume-Yes=1 -oAPT::Architecture=arm64 -oAPT::Architectures=arm64 -oDir::State="$guest/apt" -oDir::State::Lists="$guest/apt/lists" \
         -oDir::State::status="$guest/apt/status" -oDir::Cache="$guest/apt" -oDir::Cache::archives="$guest/apt/archives" -oDebug::NoLocking=1 \
         -oAPT::Sandbox::User= -oAcquire::Retries=1 -oAcquire::http::Timeout=20 -oAcquire::https::Timeout=20 "$@"
 }
