@@ -23,11 +23,21 @@ fi
 if [ "${COUNTERS-}" = all ]; then
     in_guest n1 "neoverse-n1 -icount shift=1" 1 "ring papi" names record contend exact
     check_exact neoverse-n1 "$scratch/n1/measured" ring papi
+    check_paths neoverse-n1 "$scratch/n1/measured"
+    check_stall "$scratch/n1/measured"
+    if guest_make heat >"$arm64/heat.log" 2>&1; then
+        in_guest heat "neoverse-n1 -icount shift=1" 1 "ring papi" heat
+        check_heat "$scratch/heat/measured"
+    else
+        skip "heat" "it cannot be cross-built: $(tail -n 1 "$arm64/heat.log")"
+    fi
     in_guest a57 "cortex-a57 -icount shift=1" 1 "ring papi" names record contend exact
     COUNTED_CPU=cortex-a57 check_exact cortex-a57 "$scratch/a57/measured" ring papi
+    check_paths cortex-a57 "$scratch/a57/measured"
     in_guest n1-two "neoverse-n1 -smp 2" '' "ring papi" names record contend
     in_guest a57-two "cortex-a57 -smp 2" '' "ring papi" names record contend
-    in_guest max "max -icount shift=1" 1 "ring papi" names record
+    in_guest max "max -icount shift=1" 1 ring names record paths
+    in_guest max-papi "max -icount shift=1" 1 papi names
     in_guest a76 "cortex-a76 -icount shift=1" 1 "ring papi" names
     # The same twice: what is recorded depends on nothing but the program.
     in_guest n1-again "neoverse-n1 -icount shift=1" 1 "ring papi" exact

@@ -66,7 +66,7 @@ guest_configuration() {
 # guest_make TARGET...
 guest_make() {
     make -s -C "$top_srcdir" -f tests/counters/arm64.mk -j"$(nproc)" OUT="$arm64" BUILD="$top_builddir" SYSTEM="$guest/system" \
-        CC="$(command -v ccache) $ARM_CC" "$@"
+        CC="$(command -v ccache) $ARM_CC" FC="${ARM_CC%gcc}gfortran" "$@"
 }
 
 # guest_build: what runs in the guest. Its failure is a fault, and $arm64/make.log says which.

@@ -116,3 +116,66 @@ check_exact() {
         done
     done <"$top_srcdir/tests/counters/programs.list"
 }
+
+# check_heat FOLDER: one recorded there, one of this machine; the database of both, and what formulas make of them.
+check_heat() {
+    heat=$1/heat.ring
+    executed=heat
+    if ! "$hpcview" record -e CPUTIME@1000 -o "$scratch/heat.here" -- "$examples/heat/heat" 150 3 >/dev/null 2>"$scratch/err"; then
+        skip "heat, recorded here" "nothing can be recorded: $(head -n 1 "$scratch/err")"
+        return
+    fi
+    run "$hpcview" build -o "$scratch/heat.db" "$heat" "$scratch/heat.here"
+    check "heat: a database of two machines" test "$status" = 0 -a -f "$scratch/heat.db/index.html"
+    run "$hpcview" print --by procedure -f csv "$heat" "$scratch/heat.here"
+    # the procedure with most cycles there is one row with its time here
+    check "heat: its hottest procedure there has its time here in the same row" sh -c '
+        awk -F, "NR == 1 { for (i = 1; i <= NF; i++) { if (\$i ~ /PAPI_TOT_CYC\$/) c = i; if (\$i ~ /CPUTIME\$/) t = i } next }
+            \$c > most { most = \$c; time = \$t } END { exit !(c && t && time > 0) }" "$1"' sh "$scratch/out"
+    # two events that are the same one: their ratio is 1 wherever there are samples enough
+    run "$hpcview" print --by line -f csv -m 'R = PAPI_TOT_CYC / CPU_CYCLES' "$heat"
+    check "heat: the ratio of two names for cycles is 1 in every line with 100 samples" sh -c '
+        awk -F, "NR == 1 { for (i = 1; i <= NF; i++) { if (\$i == \"PAPI_TOT_CYC\") c = i; if (\$i == \"R\") r = i } next }
+            \$c >= 100 * 400009 { n++; if (\$r < 0.75 || \$r > 1.25) bad++ } END { exit !(c && r && n > 0 && !bad) }" "$1"' sh "$scratch/out"
+}
+
+# check_stall FOLDER: STALL = CYCLES - ICYCLES, counted cycles and the bound of executed instructions of the same binary
+check_stall() {
+    count_executed vector 10000 || { not_ok "vector runs in qemu-aarch64" && return; }
+    run "$hpcview" print --by line -f csv -m 'STALL = run(vector.ring).PAPI_TOT_CYC - run(vector.callgrind).ICYCLES' "$1/vector.ring" "$scratch/vector.callgrind"
+    check "STALL is the difference in every line that has both" sh -c '
+        awk -F, "NR == 1 { for (i = 1; i <= NF; i++) { if (\$i ~ /PAPI_TOT_CYC\$/) c = i; if (\$i ~ /ICYCLES\$/) b = i; if (\$i == \"STALL\") s = i } next }
+            \$c != \"\" && \$b != \"\" { n++; d = \$c - \$b - \$s; if (d < -1 || d > 1) bad++ }
+            END { exit !(c && b && s && n >= 4 && !bad) }" "$1"' sh "$scratch/out"
+}
+
+# check_paths NAME FOLDER: 30 procedures that call each other, with the cost of each and all that it calls; one procedure with its two callers
+check_paths() {
+    paths_name=$1 paths_folder=$2
+    for sampler in ring papi; do
+        "$hpcview" print -f csv --by path "$paths_folder/path.$sampler" >"$scratch/csv" 2>"$scratch/err"
+        if awk -F, -v period=200003 '
+            NR == 1 { for (i = NF; i > 0; i--) if ($i ~ /PAPI_TOT_CYC$/) c = i; next }
+            $1 == 0 { n = $c / period }
+            $2 == "procedure" && $6 ~ /^level/ { k = substr($6, 6); samples[k] += $c / period; if ($1 <= depth) wrong++; depth = $1; levels++ }
+            END {
+                for (k in samples) { p = (40 - k) / 39; off = samples[k] - n * p; if (off < 0) off = -off; if (off > worst) worst = off; if (off > 3 * sqrt(n * p * (1 - p)) + 1) wrong++ }
+                printf "%d levels, %d samples, at most %.2f of them away\n", levels, n, worst
+                exit wrong > 0 || levels != 30 || n < 50
+            }' "$scratch/csv" >"$scratch/verdict"; then
+            ok "$paths_name, $sampler: a path of 30 calls, $(cat "$scratch/verdict")"
+        else
+            not_ok "$paths_name, $sampler: a path of 30 calls" "$(cat "$scratch/verdict" "$scratch/csv" "$scratch/err" | head -n 60)"
+        fi
+        "$hpcview" print -f csv --by caller --of work "$paths_folder/callers.$sampler" >"$scratch/csv" 2>"$scratch/err"
+        if awk -F, '
+            NR == 1 { for (i = NF; i > 0; i--) if ($i == "PAPI_TOT_CYC") c = i; next }
+            $1 == 0 { all = $c }
+            $1 == 1 { share[$6] = $c / all }
+            END { exit !(all && share["often"] > 0.7 && share["often"] < 0.8 && share["seldom"] > 0.2 && share["seldom"] < 0.3) }' "$scratch/csv"; then
+            ok "$paths_name, $sampler: one procedure by its two callers, 3 to 1"
+        else
+            not_ok "$paths_name, $sampler: one procedure by its two callers, 3 to 1" "$(cat "$scratch/csv" "$scratch/err")"
+        fi
+    done
+}

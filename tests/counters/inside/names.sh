@@ -7,7 +7,7 @@ listed=$out
 # listed_as EVENT: its sampler's column, or "not here"
 listed_as() { printf '%s\n' "$listed" | awk -v event="$1" '$1 == event { line = $0 } line != "" && /not here/ && seen { print "not here"; exit } line != "" { if (seen) exit; seen = 1 } END { if (line != "") print substr(line, 56, 10) }' | head -n 1 | sed 's/ *$//'; }
 papi_works=
-"$hpcview" record --sampler papi -e perf::TASK-CLOCK -o "$scratch/try" -- /bin/true 2>/dev/null && papi_works=1
+"$hpcview" record --sampler papi -e perf::TASK-CLOCK -o "$scratch/try" -- "$programs/shares" 1 2>/dev/null && papi_works=1
 
 if [ -z "$papi_works" ]; then
     # PAPI knows no counters of this processor at all
