@@ -102,8 +102,8 @@ static const struct substitute {
     {"PAPI_L1_DCM", "Level 1 data cache misses", CACHE("L1-dcache-load-misses", "L1-DCACHE-LOAD-MISSES", L1D, MISS)},
     {"PAPI_L1_ICM", "Level 1 instruction cache misses",
      CACHE("L1-icache-load-misses", "L1-ICACHE-LOAD-MISSES", L1I, MISS)},
-    {"PAPI_L3_TCM", "Level 3 cache misses", GENERIC("cache-misses", "CACHE-MISSES", CACHE_MISSES)},
-    {"PAPI_L3_TCA", "Level 3 cache accesses", GENERIC("cache-references", "CACHE-REFERENCES", CACHE_REFERENCES)},
+    /* (cache-misses are those of the second level on AMD's processors, of the third on Intel's) */
+    {"PAPI_L3_LDM", "Level 3 load misses", CACHE("LLC-load-misses", "LLC-LOAD-MISSES", LL, MISS)},
     {"PAPI_TLB_DM", "Data translation lookaside buffer misses of loads",
      CACHE("dTLB-load-misses", "DTLB-LOAD-MISSES", DTLB, MISS)},
     {"PAPI_TLB_IM", "Instruction translation lookaside buffer misses",
