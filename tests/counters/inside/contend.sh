@@ -5,7 +5,7 @@ paranoid -1
 
 # ---- more events than counters (seven) -------------------------------------------------------------------------------------------------
 set -- -e "PAPI_TOT_CYC@$PERIOD"
-for event in INST_RETIRED CPU_CYCLES BR_MIS_PRED BR_PRED BUS_CYCLES LD_SPEC ST_SPEC; do
+for event in INST_RETIRED CPU_CYCLES L1I_CACHE_REFILL L1D_CACHE_REFILL L1D_TLB_REFILL L1I_TLB_REFILL EXC_TAKEN; do
     set -- "$@" -e "$event@100000007"
 done
 if [ -n "$EXACT" ]; then
@@ -33,10 +33,10 @@ if [ -n "$EXACT" ]; then
 fi
 
 # ---- events that count nothing -------------------------------------------------------------------------------------------------------
-record nothing -e BR_MIS_PRED@1009 -- "$programs/shares" 500
+record nothing -e L1D_CACHE_REFILL@1009 -- "$programs/shares" 500
 check "an event that counts 0 is recorded" test "$status" = 0
-check_equal "an event that counts 0: no samples" "$(figure BR_MIS_PRED samples)" 0
-check_equal "an event that counts 0: its total" "$(figure BR_MIS_PRED counted)" 0
+check_equal "an event that counts 0: no samples" "$(figure L1D_CACHE_REFILL samples)" 0
+check_equal "an event that counts 0: its total" "$(figure L1D_CACHE_REFILL counted)" 0
 
 # ---- another user of the counters ------------------------------------------------------------------------------------------------------
 record shared -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/hog" 8000 shared
