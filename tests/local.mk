@@ -73,6 +73,11 @@ EXTRA_DIST += \
 dist_check_SCRIPTS += %D%/torture/short.sh
 EXTRA_DIST += %D%/parts.sh %D%/found.txt %D%/where.sh %D%/torture/torture.sh %D%/torture/fail.c
 
+# ---- hardware counters, in emulated processors ------------------------------------------------
+dist_check_SCRIPTS += %D%/counters/counters.sh
+EXTRA_DIST += %D%/counters/guest.sh %D%/counters/host.sh %D%/counters/init %D%/counters/arm64.mk %D%/counters/command.c %D%/counters/count.c \
+	%D%/counters/shell %D%/counters/programs.list %D%/counters/programs %D%/counters/inside
+
 # ---- quality of loops ----------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/quality/quality.sh %D%/quality/database.sh
 EXTRA_DIST += %D%/quality/models.py %D%/quality/corpus/loops.c %D%/quality/corpus/make.sh \
