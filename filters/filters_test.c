@@ -34,7 +34,7 @@ static const struct rule rules[] = {
     {"a number with something behind it", CG MAIN "16 4:5 6789012\n", "input:6: a cost must be an integer"},
     {"no octal", CG MAIN "010 011\n", "heat main a.c:10 Ir 11\n"},
     {"zero is no cost", CG MAIN "16 0 2\n", "heat main a.c:16 Dr 2\n"},
-    {"a name's number", CG "ob=(1) heat\nfl=(1) a.c\nfn=(7) main\n1 1\nfn=(8) f\n2 2\nfn=(7)\n3 3\n",
+    {"the number of a name", CG "ob=(1) heat\nfl=(1) a.c\nfn=(7) main\n1 1\nfn=(8) f\n2 2\nfn=(7)\n3 3\n",
      "heat f a.c:2 Ir 2\nheat main a.c:1 Ir 1\nheat main a.c:3 Ir 3\n"},
     {"callers' and callees' names share numbers",
      CG "ob=(1) heat\nfl=(1) a.c\nfn=(1) main\ncfn=(2) f\ncfi=(2) b.c\n"
@@ -59,7 +59,7 @@ static const struct rule rules[] = {
     {"a cost that is none", CG MAIN "1 x\n", "input:6: a cost must be an integer"},
     {"a line that is none", CG MAIN "!\n", "input:6: is not a line of a callgrind file"},
     {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: the number of a name is not '(N)' or too large"},
-    {"no costs", CG, "input: holds no costs"},
+    {"no costs", CG, "input: contains no costs"},
 
 #define IN "callgrind", "positions: instr line\nevents: Ir\nob=heat\nfl=a.c\nfn=main\n"
     {"a loop: its test at the end", IN "0x10 1 1\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n0x1c 3 1\n",
@@ -122,7 +122,7 @@ static const struct rule rules[] = {
     "! input: " percent "% of the samples are by function only, because the file has no mappings for them; use "       \
     "'perf script --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso'\n"
 #define NOT_HERE(percent)                                                                                              \
-    "! input: " percent "% of the samples are known by function only, because their binaries are not on this "         \
+    "! input: " percent "% of the samples are by function only, because their binaries are not on this "               \
     "machine\n"
     {"the event and its period", PS, "a 5/5 1.5:  7 cycles:u:  40 f+0x2 (/no/heat)\n",
      "heat f -:0 cycles:u 7 x1\n" BY_FUNCTION("100.0")},
@@ -257,8 +257,8 @@ static const struct rule rules[] = {
      "[unknown] f -:0 t 250000000\n[unknown] g g.c:3 t 1\n"},
     {"what is no count",
      SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[0],[0],[0],[1]],\"weights\":[-5,1e999,1e20,2]}"),
-     "[unknown] g g.c:3 t 2\n! input: 3 of its numbers are no counts (negative, infinite, or more than 64 bits hold); "
-     "they are ignored\n"},
+     "[unknown] g g.c:3 t 2\n! input: 3 numbers are not counts (negative, infinite, or above 64 bits) and are "
+     "omitted\n"},
     {"opened and closed",
      SP("{\"type\":\"evented\",\"name\":\"t\",\"startValue\":1,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1},"
         "{\"type\":\"O\",\"frame\":1,\"at\":3},{\"type\":\"C\",\"frame\":1,\"at\":8},{\"type\":\"C\",\"frame\":0,"
@@ -599,7 +599,7 @@ static const struct {
      {.columns = "procedure,CYC", .separator = ';'},
      "input:2: this row has fewer columns than --columns names: ''"},
     {"no metric", "a 1\n", {.columns = "procedure,line"}, "--columns names no metric, as in file,line,CYCLES"},
-    {"no columns", "a 1\n", {0}, "input: what the columns of a table are, --columns says"},
+    {"no columns", "a 1\n", {0}, "input: a table needs --columns"},
 };
 
 static void test_tables(void)
@@ -705,9 +705,7 @@ static void test_gmon_wrong(void)
             b.bytes[4] = 2; /* version */
         }
         char *got = converted("gprof", b.bytes, b.len, NULL);
-        CHECK(strstr(got, i < 3    ? no_sense
-                          : i == 3 ? "is not a record of a gmon.out file"
-                                   : "does not begin as a gmon.out"));
+        CHECK(strstr(got, i < 3 ? no_sense : i == 3 ? "is not a record of a gmon.out file" : "not a gmon.out"));
         mem_free(got);
         buf_release(&b);
     }

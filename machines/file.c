@@ -22,7 +22,7 @@ static int begin_part(struct reader *r, const struct xml_event *e, struct err *e
         return 0;
     }
     if (r->had_part)
-        return err_set(err, ERR_FORMAT, "%s:%llu: a second <%s>; one machine has one", r->file.name,
+        return err_set(err, ERR_FORMAT, "%s:%llu: second <%s>; a machine has only one", r->file.name,
                        (unsigned long long)e->line, e->element);
     r->in_part = r->had_part = true;
     return r->part->begin(r->ctx, &r->file, e, err);

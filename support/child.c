@@ -48,11 +48,11 @@ static int make_ends(struct child *c, struct err *err)
     for (int i = 0; i < ENDS; i++) {
         int pair[2];
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-            return err_errno(err, c->name, "starting it");
+            return err_errno(err, c->name, "cannot be started");
         c->ours[i] = pair[0];
         c->its[i] = pair[1];
         if (fcntl(c->ours[i], F_SETFL, O_NONBLOCK) != 0)
-            return err_errno(err, c->name, "starting it");
+            return err_errno(err, c->name, "cannot be started");
     }
     return 0;
 }

@@ -102,15 +102,13 @@ static void test_refused(void)
         check_refused(&h, size, says);
         mem_free(says);
     }
-    check_refused(&h, sizeof h,
-                  "neither sections nor loaded segments lie within the file; it is truncated or damaged");
+    check_refused(&h, sizeof h, "neither sections nor loaded segments lie within the file; it is truncated or damaged");
     h.e_type = ET_REL;
-    check_refused(&h, sizeof h,
-                  "neither sections nor loaded segments lie within the file; it is truncated or damaged");
+    check_refused(&h, sizeof h, "neither sections nor loaded segments lie within the file; it is truncated or damaged");
     h.e_type = ET_CORE;
     check_refused(&h, sizeof h, "a core dump, not a program or library");
     h.e_type = ET_NONE;
-    check_refused(&h, sizeof h, "ELF file type 0 is no executable, shared object or relocatable file");
+    check_refused(&h, sizeof h, "ELF file type 0 is not an executable, shared object or relocatable file");
     h = usual_header(ET_DYN);
     for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
         h.e_machine = (Elf64_Half)machines[i].machine;
@@ -924,7 +922,7 @@ static bool shared_file_is_right(void)
     } else if (s.places[wanted].state == OTHER_ID) { /* (one without an id is believed) */
         buf_printf(&said, "%s: has build id ", named);
         put_hex_of(&said, &s.files[OTHER_ID], "none");
-        buf_printf(&said, ", and %s asks for %s; it is not used\n", binary, s.id.bytes);
+        buf_printf(&said, ", but %s requires %s; it is not used\n", binary, s.id.bytes);
         wanted = s.count;
     }
     if (wanted == s.count)

@@ -82,5 +82,5 @@ done
 printf 'a.c %s f 9000000000000000000\n' 1 2 3 >t.txt
 run "$hpcview" import table --columns file,line,procedure,C -o t.hpcprof t.txt
 run "$hpcview" print t.hpcprof
-check_match "a sum of more than 64 bits is refused" "$status $err" "1 *add up to more than 64 bits*"
+check_match "a sum of more than 64 bits is refused" "$status $err" "1 *exceed 64 bits*"
 done_testing

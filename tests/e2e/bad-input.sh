@@ -72,7 +72,7 @@ refuses "structure: no file" 1 "nowhere" "$hpcview" structure nowhere
 refuses "structure: not ELF" 1 "script.sh" "$hpcview" structure script.sh
 refuses "structure: an empty file" 1 "empty" sh -c ': >empty; exec "$0" structure empty' "$hpcview"
 refuses "structure: a folder" 1 "folder" "$hpcview" structure folder
-refuses "structure: no operand" 2 "one binary is wanted" "$hpcview" structure
+refuses "structure: no operand" 2 "expected one binary" "$hpcview" structure
 cp "$hpcview" cut
 size=$(wc -c <cut)
 for part in 52 64 1000 $((size / 4)) $((size / 2)) $((size - 1)); do

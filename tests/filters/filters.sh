@@ -47,7 +47,7 @@ check "imported again, the same bytes" cmp m.hpcprof again.hpcprof
 run "$hpcview" info --threads m.hpcprof
 check_match "its ranks are processes, its threads threads" "$out" "thread 0.1"
 run "$hpcview" import perf -o x.hpcprof database
-check_match "it is no perf.data" "$err" "is not what format perf reads"
+check_match "it is no perf.data" "$err" "not in format perf"
 head -c 700 database/meta.db >cut && mv cut database/meta.db
 run "$hpcview" print database
 check "cut short: status 1" test "$status" = 1
@@ -97,11 +97,11 @@ check "no file: status 2" test "$status" = 2
 echo nothing >nothing
 run "$hpcview" import -o x nothing
 check "a file of nobody: status 1" test "$status" = 1
-check_match "and why" "$err" "nothing: is of no format that is known here"
+check_match "and why" "$err" "nothing: unknown format"
 echo '{"gcc_version": "12", "files": [], "type": "llvm.coverage.json.export", "data": []}' >two
 run "$hpcview" import -o x two
 check "a file that may be two things: status 1" test "$status" = 1
-check_match "and which" "$err" "may be gcov or llvm-cov; 'hpcview import gcov' or"
+check_match "and which" "$err" "could be gcov or llvm-cov; convert it with 'hpcview import gcov' or"
 # More than is unpacked in memory
 awk 'BEGIN { for (i = 0; i < 400000; i++) print "main;a function with a long name;another one, called by it 1" }' >long
 gzip -1 <long >long.gz
