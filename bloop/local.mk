@@ -14,14 +14,14 @@ include bloop/scope/local.mk
 check_PROGRAMS += %D%/whole_test
 TESTS += %D%/whole_test
 %C%_whole_test_SOURCES = %D%/whole_test.c %D%/binary_test.h tests/chance.h tests/guarded.h
-%C%_whole_test_LDADD = $(ROOM_LDADD)
+%C%_whole_test_LDADD = $(BLOOP_LDADD)
 
 check_PROGRAMS += %D%/damage_test %D%/elf_fuzz
 TESTS += %D%/damage_test
 FUZZERS += %D%/elf_fuzz
 %C%_damage_test_SOURCES = %D%/damage_test.c %D%/binary_test.h %D%/elf_fuzz.c
-%C%_damage_test_LDADD = $(ROOM_LDADD)
+%C%_damage_test_LDADD = $(BLOOP_LDADD)
 %C%_elf_fuzz_SOURCES = %D%/elf_fuzz.c
 %C%_elf_fuzz_LDFLAGS = $(FUZZER_FLAGS)
-%C%_elf_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
+%C%_elf_fuzz_LDADD = $(LIBFUZZER) $(BLOOP_LDADD)
 EXTRA_DIST += tests/corpus/elf

@@ -31,12 +31,21 @@ static int first_sentence(const char *text)
     return n > 90 ? 90 : (int)n;
 }
 
+static const char *ways(unsigned ways)
+{
+    return ways == (HPCPROF_BY_RING | HPCPROF_BY_PAPI) ? "ring, papi"
+           : ways == HPCPROF_BY_RING                   ? "ring"
+           : ways == HPCPROF_BY_PAPI                   ? "papi"
+           : ways                                      ? "timer"
+                                                       : "";
+}
+
 static void show(void *ctx, const struct hpcprof_event_info *e)
 {
     struct listing *l = ctx;
     if (l->shown++ == 0)
-        printf("%-28s %12s %-12s %s\n", "EVENT", "PERIOD", "UNIT", "DESCRIPTION");
-    printf("%-28s %12llu %-12s %.*s\n", e->name, (unsigned long long)e->default_period, e->unit,
+        printf("%-28s %12s %-12s %-10s %s\n", "EVENT", "PERIOD", "UNIT", "SAMPLER", "DESCRIPTION");
+    printf("%-28s %12llu %-12s %-10s %.*s\n", e->name, (unsigned long long)e->default_period, e->unit, ways(e->ways),
            first_sentence(e->description), e->description);
     if (e->why_not)
         printf("%-28s not here: %s\n", "", e->why_not);

@@ -127,13 +127,13 @@ int fake_list_events(bool all, const char *pattern, void (*each)(void *, const s
                      struct err *err)
 {
     static const struct hpcprof_event_info events[] = {
-        {"perf::TASK-CLOCK", "time on processors", "ns", NULL, 4000000},
-        {"PAPI_TOT_CYC", "Total cycles. More of it", "cycles", NULL, 1000003},
-        {"PAPI_TOT_INS", "Instructions completed\nand more. Of it", "instructions", NULL, 0},
+        {"perf::TASK-CLOCK", "time on processors", "ns", NULL, 4000000, HPCPROF_BY_RING | HPCPROF_BY_PAPI},
+        {"PAPI_TOT_CYC", "Total cycles. More of it", "cycles", NULL, 1000003, HPCPROF_BY_RING},
+        {"PAPI_TOT_INS", "Instructions completed\nand more. Of it", "instructions", NULL, 0, HPCPROF_BY_PAPI},
         {"PAPI_L2_DCM",
          "level 2 data cache misses, of all that there are in this machine, whatever it is that makes them, in all",
-         "misses", NULL, 10007},
-        {"PAPI_FP_OPS", "", "", "there is no such counter", 7},
+         "misses", NULL, 10007, HPCPROF_BY_TIMER},
+        {"PAPI_FP_OPS", "", "", "there is no such counter", 7, 0},
     };
     if (pattern && strcmp(pattern, "broken") == 0)
         return err_set(err, ERR_SYSTEM, "events cannot be listed");

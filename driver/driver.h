@@ -87,8 +87,8 @@ bool driver_ranks_speak(void); /* is this the one that says what all have to say
 bool driver_ranks_end(bool failed);
 void driver_ranks_abort(int status); /* ends all of them */
 
-/* A library that goes into other programs: in the build tree in .libs of the folder above hpcview's; installed, in pkglibdir.
-   Caller frees. */
+/* A library that goes into other programs: of the folder HPCVIEW_LIB; in the build tree, of .libs; or the installed one,
+   which may have been moved with all of hpcview. Caller frees. */
 char *driver_library_path(const char *name);
 /* The folder of machine files: HPCVIEW_MACHINES, the build tree's, or the installed one. Caller frees. */
 char *driver_machines_dir(void);
@@ -98,8 +98,8 @@ const struct quality_tools *driver_llvm_tools(void);
 /* Folders that are given for debug files, and that of debuginfod's client: DEBUGINFOD_CACHE_PATH, or where it puts it
    itself. vec_release; the texts are lent. */
 struct string_list driver_debug_dirs(const struct string_list *given);
-/* Data that is installed: "metrics" is the folder of metric blocks. In the build tree it lies beside the command's folder;
-   HPCVIEW_SHARE is another place. Caller frees. */
+/* Data that is installed ("metrics" is the folder of metric blocks), found likewise; HPCVIEW_SHARE is its folder. Caller
+   frees. */
 char *driver_share_path(const char *name);
 /* Where a program's measurement goes by default: NAME.measurements; where that is taken, NAME.measurements-2 and so on. Caller
    frees. */

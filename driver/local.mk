@@ -4,14 +4,14 @@ driver_alone = %D%/driver.h %D%/main.c %D%/options.c %D%/paths.c %D%/overrides.h
 	%D%/cmd_info.c %D%/cmd_init.c %D%/cmd_events.c %D%/cmd_open.c %D%/cmd_phases.c %D%/cmd_print.c %D%/cmd_quality.c \
 	%D%/cmd_simulate.c %D%/cmd_structure.c
 %C%_hpcview_SOURCES = $(driver_alone) %D%/ranks.c
-%C%_hpcview_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
-%C%_hpcview_LDADD = $(ROOM_LDADD) $(MPI_LIBS)
+%C%_hpcview_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) -DPREFIX='"$(prefix)"' -DBINDIR='"$(bindir)"' -DPKGDATADIR='"$(pkgdatadir)"' -DPKGLIBDIR='"$(pkglibdir)"'
+%C%_hpcview_LDADD = $(ALL_LDADD) $(MPI_LIBS)
 
 check_PROGRAMS += %D%/phases_test
 TESTS += %D%/phases_test
 %C%_phases_test_SOURCES = %D%/phases_test.c tests/chance.h tests/tap.h %D%/cmd_phases.c %D%/options.c
 %C%_phases_test_CPPFLAGS = $(AM_CPPFLAGS) -Dclock_gettime=fake_clock -Dusleep=fake_sleep
-%C%_phases_test_LDADD = $(ROOM_LDADD)
+%C%_phases_test_LDADD = phases/libphases.a hpcprof/libhpcprof.a $(BLOOP_LDADD)
 
 check_PROGRAMS += %D%/commands_test
 TESTS += %D%/commands_test

@@ -5,7 +5,7 @@ noinst_LIBRARIES += %D%/libexport.a
 check_PROGRAMS += %D%/export_test
 TESTS += %D%/export_test
 %C%_export_test_SOURCES = %D%/export_test.c $(OUTLINE) tests/cases.h tests/tap.h
-%C%_export_test_LDADD = $(ROOM_LDADD)
+%C%_export_test_LDADD = $(EXPORT_LDADD)
 EXTRA_DIST += tests/export/formats.cases
 
 dist_check_SCRIPTS += tests/export/export.sh

@@ -287,7 +287,7 @@ static void make_output(void *ctx, const char *what, struct buf *out)
     const struct at_hand *h = ctx;
     const char *top = getenv("top_srcdir");
     const struct filter *f = filter_named(h->format ? h->format : h->example, NULL);
-    struct filter_input in = {.name = "dir/input", .options = &none};
+    struct filter_input in = {.name = "dir/input", .options = &none, .open = filters_open};
     if (!f)
         exit(99);
     if (!h->example && !h->corpus) {

@@ -93,7 +93,7 @@ bool lcov_sniff(const void *bytes, size_t len)
     while (!found && r.number < 100 && line_reader_next(&r)) {
         const char *line = r.text.bytes;
         bool known = str_starts(line, "TN:") || str_starts(line, "SF:") || str_starts(line, "FN:") ||
-                     str_starts(line, "VER:") || *line == '#';
+                     str_starts(line, "FNL:") || str_starts(line, "FNA:") || str_starts(line, "VER:") || *line == '#';
         found = source && (known || str_starts(line, "DA:") || str_starts(line, "FNDA:") || str_starts(line, "FNF:") ||
                            str_starts(line, "BRDA:") || str_starts(line, "end_of_record"));
         source = source || str_starts(line, "SF:");
@@ -115,6 +115,7 @@ struct lcov {
     uint32_t event;
     str_id file;
     struct VEC(struct function_line) functions; /* of the file, by line */
+    struct hashmap leaders;                     /* of the file, by number: lines of functions that have no name yet */
     struct VEC(struct function_line) lines;     /* name: unused */
     struct VEC(uint64_t) counts;                /* of lines */
     unsigned long number;
@@ -143,6 +144,7 @@ static void lcov_end(struct lcov *l)
             builder_add(&l->builder, builder_context(&l->builder, &p), l->event, 0, l->counts.items[i]);
     }
     l->functions.count = l->lines.count = l->counts.count = 0;
+    hashmap_release(&l->leaders);
 }
 
 /* "12,7" of "DA:12,7" or "DA:12,7,checksum". */
@@ -169,6 +171,28 @@ static void lcov_function(struct lcov *l, const char *text)
     *vec_push(&l->functions) = (struct function_line){line, strtab_add(l->builder.into->strings, name)};
 }
 
+/* "0,3,9": number and lines of a function, and "0,5,main": a name of that number, since lcov 2.2. Of several names of one
+   function, the first is taken. */
+static void lcov_leader(struct lcov *l, const char *text)
+{
+    char *end;
+    uint64_t number = strtoull(text, &end, 10), line = *end == ',' ? strtoull(end + 1, NULL, 10) : 0;
+    if (line && line < HASHMAP_NONE)
+        *hashmap_put(&l->leaders, number) = (uint32_t)line;
+}
+
+static void lcov_alias(struct lcov *l, const char *text)
+{
+    char *end;
+    uint64_t number = strtoull(text, &end, 10);
+    uint32_t line = hashmap_get(&l->leaders, number);
+    const char *name = *end == ',' ? strchr(end + 1, ',') : NULL;
+    if (!name || line == HASHMAP_NONE || line == 0)
+        return;
+    *vec_push(&l->functions) = (struct function_line){line, strtab_add(l->builder.into->strings, name + 1)};
+    *hashmap_put(&l->leaders, number) = 0;
+}
+
 static int lcov_text(struct lcov *l, const char *text)
 {
     if (str_starts(text, "SF:")) {
@@ -176,6 +200,10 @@ static int lcov_text(struct lcov *l, const char *text)
         l->file = strtab_add(l->builder.into->strings, text + 3);
     } else if (str_starts(text, "FN:"))
         lcov_function(l, text + 3);
+    else if (str_starts(text, "FNL:"))
+        lcov_leader(l, text + 4);
+    else if (str_starts(text, "FNA:"))
+        lcov_alias(l, text + 4);
     else if (str_starts(text, "DA:"))
         return lcov_line(l, text + 3);
     else if (strcmp(text, "end_of_record") == 0)
@@ -199,6 +227,7 @@ int lcov_convert(const struct filter_input *in, struct hpcprof *into, struct war
     if (status == 0 && l.file == 0)
         status = err_set(err, ERR_FORMAT, "%s: names no source file (SF:)", in->name);
     line_reader_release(&r);
+    hashmap_release(&l.leaders);
     vec_release(&l.functions);
     vec_release(&l.lines);
     vec_release(&l.counts);

@@ -52,10 +52,32 @@ const struct filter *filter_named(const char *name, struct err *err)
 
 /* ---- whose file is it? ------------------------------------------------------------------------ */
 
+/* Reports that look like data, and what can be read in their place. */
+static int refuse(const void *bytes, size_t len, const char *name, struct err *err)
+{
+    static const struct {
+        const char *begins, *is;
+    } reports[] = {
+        {"Flat profile:", "is gprof's report as text; give its gmon.out"},
+        {"\t\t     Call graph", "is gprof's report as text; give its gmon.out"},
+        {"__rec=", "is Caliper's own format; 'cali-query -q \"select * format json-split\"' writes what can be read"}};
+    const char *text = bytes;
+    while (len && (*text == '\n' || *text == '\r'))
+        text++, len--;
+    for (size_t i = 0; i < ARRAY_SIZE(reports); i++) {
+        size_t n = strlen(reports[i].begins);
+        if (len >= n && memcmp(text, reports[i].begins, n) == 0)
+            return err_set(err, ERR_FORMAT, "%s: %s", name, reports[i].is);
+    }
+    return 0;
+}
+
 /* 1: *found; 0: nobody's; -1: of two, and a person has to say. */
 static int recognise(const void *bytes, size_t len, const char *name, const struct filter **found, struct err *err)
 {
     *found = NULL;
+    if (refuse(bytes, len, name, err) < 0)
+        return -1;
     for (const struct filter *f = filter_table; f->name; f++) {
         if (!f->sniff(bytes, len))
             continue;
@@ -72,6 +94,13 @@ static bool is_regular(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int filters_open(const char *path, struct filemap *map, struct err *err)
+{
+    if (!is_regular(path)) /* a name in somebody's file may be that of a pipe or a device */
+        return err_set(err, ERR_SYSTEM, "%s: is not there, or no regular file", path);
+    return filemap_open(map, path, err);
 }
 
 struct opened { /* a file's plain bytes */
@@ -141,7 +170,7 @@ static int convert(const struct filter *f, struct opened *o, const struct filter
                    struct warnings *warnings, struct err *err)
 {
     static const struct filter_options none;
-    struct filter_input input = {o->map.bytes, o->map.len, o->path, options ? options : &none, &o->map};
+    struct filter_input input = {o->map.bytes, o->map.len, o->path, options ? options : &none, &o->map, filters_open};
     return f->convert(&input, into, warnings, err);
 }
 

@@ -27,13 +27,18 @@ struct filter_options {  /* what a file does not say of itself */
     unsigned skip;       /* lines at the beginning that are no rows */
 };
 
+typedef int filter_open(const char *path, struct filemap *, struct err *);
+
 struct filter_input {
     const void *bytes; /* unpacked */
     size_t len;
     const char *name;                     /* for messages; its last component for the measurement */
     const struct filter_options *options; /* never NULL */
     struct filemap *map;                  /* which the bytes are of: filemap_pass; NULL: of none */
+    filter_open *open;                    /* of further files that this one names; NULL: they are not there */
 };
+/* What `open` is where files are read: regular ones are opened. */
+filter_open filters_open;
 
 struct filter {
     const char *name, *description;
@@ -53,6 +58,10 @@ int filters_read_as(const char *path, const struct hpcprof_reading *, struct hpc
                     struct err *);
 /* Is it a regular file that a filter recognises? */
 bool filters_know(const char *path);
+/* How often jumps between instructions were taken: part of the file (0: it has none), thread, from (TABLE_NONE: the
+   instruction was reached without a jump), to, times. */
+extern const struct table_decl filters_jumps;
+
 /* Adds another tool's file to `into`, which hpcprof_finish ends. filter NULL: content decides; a file that may be two
    things, or is none, is an error. options may be NULL. */
 int filters_import(const char *path, const struct filter *, const struct filter_options *, struct hpcprof *into,

@@ -119,8 +119,8 @@ int gmon_convert(const struct filter_input *in, struct hpcprof *into, struct war
     cursor_bytes(&c, HEADER_BYTES);
     g.builder = builder_begin(into, in, "gprof", g.module);
     g.calls = builder_event(&g.builder, "calls", "number of calls of the function", "calls", 0);
-    if (in->options->program && filemap_open(&g.code, in->options->program, NULL) == 0)
-        image_read(&g.image, in->options->program);
+    if (in->options->program && input_open(in, in->options->program, &g.code))
+        image_read(&g.image, g.code.bytes, g.code.len);
     while (status == 0 && cursor_left(&c)) {
         uint8_t tag = cursor_u8(&c);
         status = tag == HISTOGRAM ? read_histogram(&g, &c)

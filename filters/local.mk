@@ -1,5 +1,4 @@
 # The library is one; each folder below adds its files to it.
-FILTERS_LDADD = %D%/libfilters.a hpcprof/libhpcprof.a support/libsupport.a $(XML2_LIBS) $(ZSTD_LIBS) $(PAPI_LIBS) $(ZLIB_LIBS) -lm
 
 noinst_LIBRARIES += %D%/libfilters.a
 filters_libfilters_a_SOURCES = \
@@ -48,4 +47,9 @@ EXTRA_DIST += \
 	tests/filters/likwid.example tests/filters/likwid.out tests/corpus/filter/likwid \
 	tests/filters/papi.example tests/filters/papi.out tests/corpus/filter/papi
 EXTRA_DIST += tests/bench/import.sh
-dist_check_SCRIPTS += tests/build/four-sources.sh tests/filters/tools.sh
+dist_check_SCRIPTS += tests/build/four-sources.sh tests/filters/tools.sh tests/filters/trip_counts.sh tests/filters/cases.sh
+EXTRA_DIST += \
+	tests/filters/cases/folded-comment.txt tests/filters/cases/folded-fractions.txt tests/filters/cases/folded-mangled.txt \
+	tests/filters/cases/gprof-text.txt tests/filters/cases/insn.perf.txt tests/filters/cases/lcov22.info \
+	tests/filters/cases/local-binary-wins.perf.txt tests/filters/cases/no-last-newline.perf.txt tests/filters/cases/no-period.perf.txt \
+	tests/filters/cases/no-period-cpi.perf.txt tests/filters/cases/no-time-no-indent.perf.txt tests/filters/cases/unknown-local.perf.txt

@@ -11,6 +11,7 @@ struct speedscope {
     struct builder builder;
     struct VEC(json_ix) frames;
     struct VEC(uint32_t) open; /* contexts of the frames that are open */
+    size_t deep;               /* frames that were opened too deep, or stacks that are */
     struct err *err;
 };
 
@@ -48,9 +49,12 @@ static int read_sampled(struct speedscope *s, json_ix profile, uint32_t event, d
     json_ix weight = json_first(j, json_get(j, profile, "weights"));
     for (json_ix i = json_first(j, json_get(j, profile, "samples")); i != JSON_NONE; i = json_next(j, i)) {
         uint32_t at = HPCPROF_NO_PARENT;
-        size_t depth = 0;
+        size_t frames = 0;
         for (json_ix f = json_first(j, i); f != JSON_NONE; f = json_next(j, f))
-            if (depth++ < LIMIT_PATH_DEPTH && context(s, f, at, &at) < 0)
+            frames++;
+        s->deep += frames > LIMIT_PATH_DEPTH;
+        for (json_ix f = json_first(j, i); f != JSON_NONE; f = json_next(j, f))
+            if (frames-- <= LIMIT_PATH_DEPTH && context(s, f, at, &at) < 0) /* the innermost ones */
                 return -1;
         if (weight == JSON_NONE)
             return wrong(s, i, "fewer weights than samples");
@@ -74,9 +78,11 @@ static int read_evented(struct speedscope *s, json_ix profile, uint32_t event, d
             builder_add_number(&s->builder, around, event, (at - last) * scale);
         last = at;
         if (strcmp(json_string_of(j, json_get(j, i, "type")), "O") == 0) {
-            if (s->open.count >= LIMIT_PATH_DEPTH)
-                return wrong(s, i, "more than 1024 open frames");
-            if (context(s, json_get(j, i, "frame"), around, &opened) < 0)
+            /* of a stack that is too deep the frames in between are left out: its leaf is what counts */
+            bool is_deep = s->open.count >= LIMIT_PATH_DEPTH;
+            uint32_t caller = is_deep ? s->open.items[LIMIT_PATH_DEPTH - 2] : around;
+            s->deep += is_deep;
+            if (context(s, json_get(j, i, "frame"), caller, &opened) < 0)
                 return -1;
             *vec_push(&s->open) = opened;
         } else if (s->open.count == 0)
@@ -144,6 +150,9 @@ int speedscope_convert(const struct filter_input *in, struct hpcprof *into, stru
         status = read_profile(&s, i, number++);
     if (status == 0)
         builder_end(&s.builder, in, warnings);
+    if (s.deep)
+        warnings_add(warnings, "%s: %zu stacks have more than %d frames; those beyond are left out, but the innermost",
+                     in->name, s.deep, LIMIT_PATH_DEPTH);
     vec_release(&s.frames);
     vec_release(&s.open);
     json_free(s.json);

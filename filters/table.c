@@ -49,7 +49,7 @@ static int read_columns(struct table_reader *t)
     char *copy = mem_strdup(t->in->options->columns), *rest = copy;
     char *unit_copy = mem_strdup(t->in->options->units ? t->in->options->units : ""), *units = unit_copy;
     bool values = false;
-    for (char *word; (word = strsep(&rest, ",")) && t->columns.count < MOST_COLUMNS;) {
+    for (char *word; (word = strsep(&rest, ","));) {
         struct column c = {.kind = kind_of(word)};
         if (c.kind == VALUE) {
             char *unit = units ? strsep(&units, ",") : NULL;
@@ -60,6 +60,9 @@ static int read_columns(struct table_reader *t)
     }
     mem_free(copy);
     mem_free(unit_copy);
+    if (t->columns.count > MOST_COLUMNS)
+        return err_set(t->err, ERR_USAGE, "--columns names %zu columns; a table has at most %d", t->columns.count,
+                       MOST_COLUMNS);
     return values ? 0 : err_set(t->err, ERR_USAGE, "--columns names no metric, as in file,line,CYCLES");
 }
 

@@ -240,11 +240,13 @@ struct hpcprof_record_options {
 int hpcprof_record(const struct hpcprof_record_options *, char *const *argv, int *status, struct warnings *,
                    struct err *);
 
-/* What can be sampled here: for each event its name, PAPI's description, its default period and why it cannot be used
- * (NULL: it can). */
+/* What can be sampled here: for each event its name, a description, its default period, and by which samplers, or why
+   it cannot be used (NULL: it can). */
+enum hpcprof_ways { HPCPROF_BY_RING = 1, HPCPROF_BY_PAPI = 2, HPCPROF_BY_TIMER = 4 };
 struct hpcprof_event_info {
     const char *name, *description, *unit, *why_not;
     uint64_t default_period;
+    unsigned ways;
 };
 int hpcprof_list_events(bool all, const char *pattern, void (*each)(void *ctx, const struct hpcprof_event_info *),
                         void *ctx, struct err *);

@@ -1,5 +1,6 @@
 /*
- * htmlgen - an experiment becomes a database that any browser opens from disk (doc/formats/database.md).
+ * htmlgen - an experiment becomes a database that any browser opens from disk, and is read back from it
+ * (doc/formats/database.md).
  *
  * Knows:    the page's data files, zlib, the bundle built from templates/.
  * Does not: do arithmetic on measurements; print.

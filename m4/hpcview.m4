@@ -94,7 +94,7 @@ AC_DEFUN([HPCVIEW_MPI], [
 AC_DEFUN([HPCVIEW_SAYS], [AS_IF([$2], [$1=yes], [$1="no: $3"])])
 
 AC_DEFUN([HPCVIEW_SUMMARY], [
-  HPCVIEW_SAYS([papi_says], [test "x$have_papi" = xyes], [nothing can be recorded here (record, run, events); databases can be built])
+  HPCVIEW_SAYS([papi_says], [test "x$have_papi" = xyes], [events are those of the kernel: times and software counters, no hardware counters by PAPI])
   HPCVIEW_SAYS([capstone_says], [test "x$have_capstone" = xyes], [instructions of AArch64 are shown by their bits and kind, and the tests of their decoding have nothing to compare with])
   HPCVIEW_SAYS([zstd_says], [test "x$have_zstd" = xyes], [zstd-compressed debug sections are not read])
   HPCVIEW_SAYS([iberty_says], [test "x$have_iberty" = xyes], [C++ and Rust names are shown mangled])

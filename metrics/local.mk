@@ -7,5 +7,6 @@ include metrics/config/local.mk
 include metrics/model/local.mk
 include metrics/ingest/local.mk
 include metrics/code/local.mk
+include metrics/align/local.mk
 include metrics/join/local.mk
 include metrics/report/local.mk

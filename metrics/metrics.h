@@ -236,9 +236,10 @@ struct metric {
 };
 
 /* What else is known of a run, by which it may differ from others. */
-#define FACT_BUILT       "built " /* and "the program" or a load module: the compiler and its options, of what was sampled */
-#define FACT_ENVIRONMENT "env:" /* and a variable that was noted */
-struct experiment_fact {
+#define ENVIRONMENT_BUILT                                                                                              \
+    "built " /* and "the program" or a load module: the compiler and its options, of what was sampled */
+#define ENVIRONMENT_VARIABLE "env:" /* and a variable that was noted */
+struct environment_entry {
     str_id name, value;
 };
 
@@ -250,8 +251,8 @@ struct experiment_run {
     str_id asked;    /* the events it was asked for: "PAPI_TOT_CYC@4000000, PAPI_L2_DCM@f100" */
     str_id *modules; /* the load modules it had in memory, with samples or without: base names */
     uint32_t module_count;
-    struct experiment_fact *facts; /* each name once, in their order */
-    uint32_t fact_count;
+    struct environment_entry *environment; /* each name once, in their order */
+    uint32_t environment_count;
     uint32_t process_first, process_count; /* into processes */
     uint32_t root; /* of them: what was run; where that became another program (a wrapper's exec), the last one */
 };

@@ -19,12 +19,13 @@ TESTS += %D%/launch/run_test
 %C%_launch_run_test_SOURCES = %D%/launch/run_test.c tests/tap.h
 %C%_launch_run_test_LDADD = %D%/libmhsim.a hpcprof/libhpcprof.a machines/libmachines.a support/libsupport.a $(XML2_LIBS) $(IBERTY_LIBS) $(ZLIB_LIBS) -lm
 
-# ---- inside simulated programs: no other room, no library but libc ------------------------------------------------
-INSIDE_SOURCES = %D%/mhsim.h %D%/shared_layout.h %D%/engine/worker.h %D%/engine/worker.c %D%/engine/engine.h %D%/engine/engine.c %D%/engine/cache.h %D%/engine/cache.c %D%/engine/fully_assoc.h %D%/engine/fully_assoc.c %D%/engine/line_engine.h %D%/engine/line_engine.c %D%/engine/state.h \
-	%D%/engine/mmap_store.h %D%/engine/mmap_store.c %D%/runtime/runtime.h %D%/runtime/runtime.c \
+# ---- in simulated programs: no other folder, no library but libc ------------------------------------------------
+RUNTIME_SOURCES = %D%/mhsim.h %D%/shared_layout.h %D%/engine/worker.h %D%/engine/worker.c %D%/engine/engine.h %D%/engine/engine.c %D%/engine/cache.h %D%/engine/cache.c %D%/engine/fully_assoc.h %D%/engine/fully_assoc.c %D%/engine/line_engine.h %D%/engine/line_engine.c %D%/engine/state.h \
+	%D%/engine/mmap_store.h %D%/engine/mmap_store.c %D%/runtime/runtime.h %D%/runtime/runtime.c %D%/runtime/state.h %D%/runtime/access.c %D%/runtime/frames.c %D%/runtime/lock.c \
+	%D%/runtime/objects.c %D%/runtime/state.c %D%/runtime/window.c \
 	%D%/runtime/modules.h %D%/runtime/modules.c %D%/runtime/variables.h %D%/runtime/variables.c
 # No sanitizer in here: it lives in programs that have none.
-INSIDE_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
+RUNTIME_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
 
 check_PROGRAMS += %D%/runtime/modules_test
 TESTS += %D%/runtime/modules_test
@@ -34,45 +35,45 @@ TESTS += %D%/runtime/modules_test
 
 check_PROGRAMS += %D%/runtime/runtime_test
 TESTS += %D%/runtime/runtime_test
-%C%_runtime_runtime_test_SOURCES = %D%/runtime/runtime_test.c tests/fakes/fake_mmap_memory.h tests/fakes/fake_mmap.h tests/chance.h tests/tap.h $(INSIDE_SOURCES)
+%C%_runtime_runtime_test_SOURCES = %D%/runtime/runtime_test.c tests/fakes/fake_mmap_memory.h tests/fakes/fake_mmap.h tests/chance.h tests/tap.h $(RUNTIME_SOURCES)
 %C%_runtime_runtime_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_mmap.h
 %C%_runtime_runtime_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 # What hpcview-cc links programs with.
 pkglib_LTLIBRARIES += libhpcview-simulate.la
-libhpcview_simulate_la_SOURCES = $(INSIDE_SOURCES) %D%/runtime/hooks.c
-libhpcview_simulate_la_CFLAGS = $(INSIDE_CFLAGS)
+libhpcview_simulate_la_SOURCES = $(RUNTIME_SOURCES) %D%/instrument/hooks.c
+libhpcview_simulate_la_CFLAGS = $(RUNTIME_CFLAGS)
 libhpcview_simulate_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs -Wl,-soname,libhpcview-simulate.so
 
 wrappers = %D%/hpcview-cc %D%/hpcview-c++ %D%/hpcview-fc
 bin_SCRIPTS = $(wrappers)
 CLEANFILES += $(wrappers)
-EXTRA_DIST += %D%/launch/hpcview-cc.in %D%/runtime/heap_calls.inc
+EXTRA_DIST += %D%/launch/hpcview-cc.in %D%/instrument/heap_calls.inc
 hooksdir = $(pkglibdir)
-dist_hooks_DATA = %D%/runtime/hooks-x86_64.s %D%/runtime/hooks-aarch64.s
+dist_hooks_DATA = %D%/instrument/hooks-x86_64.s %D%/instrument/hooks-aarch64.s
 $(wrappers): %D%/launch/hpcview-cc.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) %D% && sed 's,[@]pkglibdir[@],$(pkglibdir),' $(srcdir)/%D%/launch/hpcview-cc.in >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)$(MKDIR_P) %D% && sed 's,[@]prefix[@],$(prefix),; s,[@]bindir[@],$(bindir),; s,[@]pkglibdir[@],$(pkglibdir),' $(srcdir)/%D%/launch/hpcview-cc.in >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
 
 # (they stand in front of malloc and memcpy, as the sanitizers do)
 if !ASAN
-check_PROGRAMS += %D%/runtime/hooks_test %D%/runtime/qemu_test
-TESTS += %D%/runtime/hooks_test %D%/runtime/qemu_test
+check_PROGRAMS += %D%/instrument/hooks_test %D%/instrument/qemu_test
+TESTS += %D%/instrument/hooks_test %D%/instrument/qemu_test
 endif
-%C%_runtime_hooks_test_SOURCES = %D%/runtime/hooks_test.c tests/fakes/fake_runtime.h tests/chance.h tests/tap.h %D%/runtime/hooks.c
-%C%_runtime_hooks_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
-%C%_runtime_qemu_test_SOURCES = %D%/runtime/qemu_test.c tests/fakes/fake_runtime.h %D%/runtime/decode.h %D%/runtime/qemu_api.h tests/chance.h tests/tap.h \
-	%D%/runtime/qemu.c %D%/runtime/decode.c %D%/runtime/heap.c %D%/engine/mmap_store.h %D%/engine/mmap_store.c
-%C%_runtime_qemu_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
-%C%_runtime_qemu_test_LDADD = $(ZYDIS_LIBS) $(CAPSTONE_LIBS)
+%C%_instrument_hooks_test_SOURCES = %D%/instrument/hooks_test.c tests/fakes/fake_runtime.h tests/chance.h tests/tap.h %D%/instrument/hooks.c
+%C%_instrument_hooks_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
+%C%_instrument_qemu_test_SOURCES = %D%/instrument/qemu_test.c tests/fakes/fake_runtime.h %D%/instrument/decode.h %D%/instrument/qemu_api.h tests/chance.h tests/tap.h \
+	%D%/instrument/qemu.c %D%/instrument/decode.c %D%/instrument/heap.c %D%/engine/mmap_store.h %D%/engine/mmap_store.c
+%C%_instrument_qemu_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
+%C%_instrument_qemu_test_LDADD = $(ZYDIS_LIBS) $(CAPSTONE_LIBS)
 
 # The plugin for QEMU, and what is preloaded into the programs that run there.
 pkglib_LTLIBRARIES += libhpcview-simulate-qemu.la libhpcview-simulate-heap.la
-libhpcview_simulate_qemu_la_SOURCES = $(INSIDE_SOURCES) %D%/runtime/decode.h %D%/runtime/decode.c %D%/runtime/qemu_api.h %D%/runtime/qemu.c
-libhpcview_simulate_qemu_la_CFLAGS = $(INSIDE_CFLAGS)
+libhpcview_simulate_qemu_la_SOURCES = $(RUNTIME_SOURCES) %D%/instrument/decode.h %D%/instrument/decode.c %D%/instrument/qemu_api.h %D%/instrument/qemu.c
+libhpcview_simulate_qemu_la_CFLAGS = $(RUNTIME_CFLAGS)
 libhpcview_simulate_qemu_la_LDFLAGS = -module -avoid-version -shared
 libhpcview_simulate_qemu_la_LIBADD = $(ZYDIS_LIBS)
-libhpcview_simulate_heap_la_SOURCES = %D%/shared_layout.h %D%/runtime/heap.c
-libhpcview_simulate_heap_la_CFLAGS = $(INSIDE_CFLAGS)
+libhpcview_simulate_heap_la_SOURCES = %D%/shared_layout.h %D%/instrument/heap.c
+libhpcview_simulate_heap_la_CFLAGS = $(RUNTIME_CFLAGS)
 libhpcview_simulate_heap_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
 
 dist_check_SCRIPTS += tests/simulate/simulate.sh tests/simulate/sweep.sh

@@ -19,7 +19,7 @@ static struct {
     size_t bytes;
 } taken[64];
 
-void *world_get(size_t bytes, int filled_with)
+void *fake_get(size_t bytes, int filled_with)
 {
     size_t page = guarded_whole(1), whole = guarded_whole(bytes);
     for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
@@ -35,7 +35,7 @@ void *world_get(size_t bytes, int filled_with)
     exit(99); /* also where what was taken is not given back */
 }
 
-void world_free(void *p)
+void fake_free(void *p)
 {
     for (size_t i = 0; p && i < ARRAY_SIZE(taken); i++)
         if (taken[i].at == p) {
@@ -48,24 +48,24 @@ void world_free(void *p)
 }
 
 /* No more than is asked for. */
-void *world_grow(void *items, size_t *capacity, size_t wanted, size_t item_size)
+void *fake_grow(void *items, size_t *capacity, size_t wanted, size_t item_size)
 {
-    void *more = world_get(wanted * item_size, 0x5a);
+    void *more = fake_get(wanted * item_size, 0x5a);
     if (items)
         memcpy(more, items, *capacity * item_size);
-    world_free(items);
+    fake_free(items);
     *capacity = wanted;
     return more;
 }
 
-const union table_cell *world_row(const struct table *t, size_t row)
+const union table_cell *fake_row(const struct table *t, size_t row)
 {
     return row < table_row_count(t) ? (table_row)(t, row) : guarded_get(0);
 }
 
 static bool hashes_collide;
 
-uint64_t world_hash(const void *bytes, size_t n, uint64_t start)
+uint64_t fake_hash(const void *bytes, size_t n, uint64_t start)
 {
     return hashes_collide ? 7 : (hash_bytes)(bytes, n, start);
 }

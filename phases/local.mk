@@ -12,7 +12,7 @@ check_PROGRAMS += %D%/barrier_log_test
 TESTS += %D%/barrier_log_test
 %C%_barrier_log_test_SOURCES = %D%/barrier_log_test.c %D%/barrier_log.c bloop/symbolizer.c tests/tap.h
 %C%_barrier_log_test_CPPFLAGS = $(AM_CPPFLAGS) -Dbloop_open=fake_open -Dbloop_scopes_at=fake_scopes_at -Dbloop_close=fake_close
-%C%_barrier_log_test_LDADD = $(ROOM_LDADD)
+%C%_barrier_log_test_LDADD = $(BLOOP_LDADD)
 
 dist_check_SCRIPTS += tests/phases/recorded.sh tests/phases/hangs.sh tests/phases/odd.sh tests/phases/paper.sh tests/phases/page.sh
 EXTRA_DIST += tests/phases/programs/planned.h tests/phases/programs/pthreads.c tests/phases/programs/openmp.c \

@@ -1,5 +1,5 @@
 /*
- * The tables of the room, declared once: the recorder writes them (hpcprof/recorder/barriers/write.c), phases_finish fills what only the whole
+ * The tables of barriers, declared once: the recorder writes them (hpcprof/recorder/barriers/write.c), phases_finish fills what only the whole
  * measurement tells. Times of episodes are ns since 1970; words as in SBT (2002):
  *
  *     thread 0   ----a1..........|release         a1 <= ... <= an: arrivals

@@ -7,10 +7,10 @@ check_PROGRAMS += %D%/loops_test
 TESTS += %D%/loops_test
 %C%_loops_test_SOURCES = %D%/loops_test.c bloop/binary_test.h tests/cases.h tests/elf.h tests/tap.h %D%/quality.c
 %C%_loops_test_CPPFLAGS = $(AM_CPPFLAGS) -Dbloop_producer=fake_producer
-%C%_loops_test_LDADD = $(ROOM_LDADD)
+%C%_loops_test_LDADD = $(QUALITY_LDADD)
 
 check_PROGRAMS += %D%/drawn_test
 TESTS += %D%/drawn_test
 %C%_drawn_test_SOURCES = %D%/drawn_test.c bloop/binary_test.h tests/chance.h tests/elf.h tests/tap.h
-%C%_drawn_test_LDADD = $(ROOM_LDADD)
+%C%_drawn_test_LDADD = $(QUALITY_LDADD)
 EXTRA_DIST += tests/quality/loops.cases

@@ -2,26 +2,26 @@
 PAGE_SCRIPTS_IN = \
 	%D%/model/data.ts %D%/model/decode.ts %D%/model/head.ts %D%/model/jobs.ts %D%/model/keys.ts %D%/model/load.ts \
 	%D%/logic/axis.ts %D%/logic/brackets.ts %D%/logic/calls.ts %D%/logic/cells.ts %D%/logic/columns.ts %D%/logic/compare.ts \
-	%D%/logic/csv.ts %D%/logic/diagnosis.ts %D%/logic/distribution.ts %D%/logic/find.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/front.ts %D%/logic/heads.ts \
-	%D%/logic/icicle.ts %D%/logic/inlined.ts %D%/logic/instructions.ts %D%/logic/labels.ts %D%/logic/lines.ts %D%/logic/memo.ts %D%/logic/memory.ts \
+	%D%/logic/csv.ts %D%/logic/diagnosis.ts %D%/logic/distribution.ts %D%/logic/find.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/hotspots.ts %D%/logic/sticky_headers.ts \
+	%D%/logic/hot_places.ts %D%/logic/icicle.ts %D%/logic/inlined.ts %D%/logic/instructions.ts %D%/logic/labels.ts %D%/logic/lines.ts %D%/logic/memo.ts %D%/logic/memory.ts \
 	%D%/logic/phases.ts %D%/logic/rows.ts %D%/logic/scatter.ts %D%/logic/search.ts %D%/logic/self.ts %D%/logic/sort.ts %D%/logic/summary.ts \
 	%D%/logic/syntax.ts %D%/logic/tables.ts %D%/logic/tree.ts \
 	%D%/state/actions.ts %D%/state/reduce.ts %D%/state/state.ts %D%/state/store.ts %D%/state/url.ts \
 	%D%/views/about.ts %D%/views/app.ts %D%/views/barriers.ts %D%/views/calls.ts %D%/views/card.ts %D%/views/chart.ts %D%/views/code.ts \
-	%D%/views/columns.ts %D%/views/copies.ts %D%/views/distribution.ts %D%/views/dom.ts %D%/views/facts.ts %D%/views/files.ts %D%/views/find.ts %D%/views/finding.ts %D%/views/gutter.ts %D%/views/help.ts \
-	%D%/views/icicle.ts %D%/views/instructions.ts %D%/views/keys.ts %D%/views/main.ts %D%/views/marks.ts %D%/views/memory.ts %D%/views/nosource.ts %D%/views/opened.ts %D%/views/panes.ts \
+	%D%/views/columns.ts %D%/views/copies.ts %D%/views/distribution.ts %D%/views/dom.ts %D%/views/facts.ts %D%/views/files.ts %D%/views/find.ts %D%/views/finding.ts %D%/views/line_costs.ts %D%/views/headline.ts %D%/views/help.ts \
+	%D%/views/icicle.ts %D%/views/instructions.ts %D%/views/keys.ts %D%/views/main.ts %D%/views/marks.ts %D%/views/memory.ts %D%/views/nosource.ts %D%/views/expanded_inlines.ts %D%/views/panes.ts \
 	%D%/views/registry.ts %D%/views/report.ts %D%/views/rows.ts %D%/views/scatter.ts %D%/views/search.ts \
-	%D%/views/source.ts %D%/views/strip.ts %D%/views/summary.ts %D%/views/table.ts %D%/views/tables.ts %D%/views/timeline.ts %D%/views/toolbar.ts \
+	%D%/views/source.ts %D%/views/run_summary.ts %D%/views/summary.ts %D%/views/table.ts %D%/views/tables.ts %D%/views/timeline.ts %D%/views/toolbar.ts \
 	%D%/views/trees.ts %D%/views/workspace.ts
 PAGE_STYLE_IN = %D%/style.css
-PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/blocks.ts %D%/test/corners.ts %D%/test/damage.ts %D%/test/drawn.ts %D%/test/jobs.ts %D%/test/kept.ts %D%/test/made.ts %D%/test/naive.ts %D%/test/outline.ts %D%/test/shown.ts %D%/test/states.ts %D%/test/text.d.ts %D%/test/all.test.ts
+PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/blocks.ts %D%/test/corners.ts %D%/test/damage.ts %D%/test/drawn.ts %D%/test/jobs.ts %D%/test/retained.ts %D%/test/made.ts %D%/test/naive.ts %D%/test/outline.ts %D%/test/shown.ts %D%/test/states.ts %D%/test/text.d.ts %D%/test/all.test.ts
 
 EXTRA_DIST += $(PAGE_SCRIPTS_IN) $(PAGE_STYLE_IN) $(PAGE_TESTS_IN) %D%/README.md %D%/index.html %D%/package.json %D%/package-lock.json \
 	%D%/tsconfig.json %D%/node-packages.sh %D%/test/unit.sh %D%/test/types.sh \
 	%D%/dist/hpcview.js %D%/dist/hpcview.css
 
 # Properties that only the page itself has, and that it names by no text, get short names in the bundle.
-PAGE_PROPERTIES = mainColumn|heatColumn|shownColumns|selectInTree|lineFirst|lineLast|callFile|hasExclusive|displayName|tableRows|drawSoon|scaleAmong|isReady|isRatio|callsIndex|treeNodes|treeValues|rowHeight|placesOnLine|fileLines|openHotPath|metricsOf|subscribe|irreducible|onLine|outermost|withSource|hasCallees|isDifference|isExpanded|hasChildren|firstProcess|exitStatus|fullName|dispatch|expanded|cellCount|blankAmong|operands|arrivals|expandBelow|showTable|showPage|followHotPath
+PAGE_PROPERTIES = mainColumn|heatColumn|shownColumns|selectInTree|lineFirst|lineLast|callFile|hasExclusive|displayName|tableRows|drawSoon|scaleAmong|isReady|isRatio|callsIndex|treeNodes|treeValues|rowHeight|placesOnLine|fileLines|openHotPath|metricsOf|subscribe|irreducible|onLine|outermost|withSource|hasCallees|isDifference|isExpanded|hasChildren|firstProcess|exitStatus|fullName|dispatch|expanded|cellCount|blankAmong|operands|arrivals|expandBelow|showTable|showPage|followHotPath|isThere|badges|shares|reveal|statistic|hasProcesses|showNothing|hottest|togglePicture|colour|placeCount|ofParent|decimals|sortBy|goToHottest|tableColumn|markLine|focusTable|groupOf|switchLayout|onDraw|focusFilter|sortByNeighbour|startMs|isTable|pageSize|smallCalls|zoomTo|isSource|isCut|makeBrief|rowOf|flattenBy|isPrinted|ownColumn|isShown|callRows|compareWith|headHeight|selected|places|metric|typed|zoom|layout|inclusive|exclusive|subject|members|parent
 
 ESBUILD_FLAGS = --log-level=warning --target=es2022,chrome91,firefox113,safari16.4 --charset=ascii --minify --legal-comments=none
 
@@ -44,7 +44,8 @@ endif
 
 # The page's tests. page.sh needs the programs of htmlgen/.
 TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh tests/page/firefox.sh tests/page/webkit.sh tests/page/agree.sh tests/page/open.sh
-tests/page/page.log tests/page/firefox.log tests/page/webkit.log: tests/fixtures/make_database$(EXEEXT)
+tests/page/page.log: driver/hpcview$(EXEEXT)
+tests/page/page.log tests/page/firefox.log tests/page/webkit.log: htmlgen/make_database$(EXEEXT)
 EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/version1.mjs tests/page/firefox.sh tests/page/firefox.mjs tests/page/webkit.sh tests/page/webkit.mjs tests/page/agree.sh tests/page/agree.mjs tests/page/open.sh tests/page/heads
 
 clean-local: page-clean

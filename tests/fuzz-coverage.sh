@@ -32,7 +32,7 @@ ring|hpcprof/recorder/sampling/perf.c hpcprof/recorder/output/paths.c|
 unwind|hpcprof/recorder/unwind/unwind.c hpcprof/recorder/unwind/rows.c|
 filter|filters/*.c filters/base/*.c filters/perf/*.c filters/callgrind/*.c support/json_read.c|tests/filters
 hpctoolkit|filters/hpctoolkit/v4.c|
-config|metrics/config/config.c metrics/config/config_hpcview3.c metrics/formula/mathml.c|share/metrics
+config|metrics/config/config_read.c metrics/config/config_elements.c metrics/config/config_hpcview3.c metrics/formula/mathml.c|share/metrics
 expr|metrics/formula/expr_parse.c metrics/formula/expr_names.c metrics/formula/expr_functions.c|
 database|htmlgen/read/read.c htmlgen/read/tables.c htmlgen/format/block.c htmlgen/format/head.c|
 asl|diagnose/read/read.c diagnose/read/clauses.c diagnose/read/templates.c diagnose/read/tokens.c|

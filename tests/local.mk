@@ -2,6 +2,7 @@ dist_check_SCRIPTS += \
 	%D%/headers.sh %D%/format.sh %D%/rooms.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh %D%/doc/counts.sh %D%/driver/live.sh \
 	%D%/e2e/example.sh %D%/e2e/tutorial.sh %D%/scale.sh %D%/e2e/bad-input.sh %D%/e2e/page.sh %D%/perf-compare.sh
 dist_check_SCRIPTS += %D%/walkthrough/walkthrough.sh
+dist_check_SCRIPTS += %D%/install/installed.sh
 dist_check_SCRIPTS += %D%/build/bad-configuration.sh %D%/compare/compare.sh %D%/print/schema.sh
 EXTRA_DIST += %D%/compare/kernels.c %D%/print/validate.py
 EXTRA_DIST += %D%/walkthrough/toy.c %D%/walkthrough/shown.mjs
@@ -30,11 +31,11 @@ check_PROGRAMS += %D%/fixtures/make_database
 EXTRA_PROGRAMS += %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many %D%/bench/diagnose_speed
 BENCH_TOOLS += %D%/bench/diagnose_speed %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many %D%/fixtures/make_database
 %C%_bench_scopes_at_SOURCES = %D%/bench/scopes_at.c
-%C%_bench_scopes_at_LDADD = $(ROOM_LDADD)
+%C%_bench_scopes_at_LDADD = $(BLOOP_LDADD)
 %C%_bench_make_many_SOURCES = %D%/bench/make_many.c
 %C%_bench_make_many_LDADD = hpcprof/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 %C%_bench_diagnose_speed_SOURCES = %D%/bench/diagnose_speed.c tests/fixtures/sample_experiments.c tests/fixtures/sample_experiments.h
-%C%_bench_diagnose_speed_LDADD = $(ROOM_LDADD)
+%C%_bench_diagnose_speed_LDADD = $(ALL_LDADD)
 %C%_bench_measure_SOURCES = %D%/bench/measure.c
 EXTRA_DIST += %D%/bench/lib.sh %D%/bench/diagnose.sh %D%/bench/structure.sh %D%/bench/build.sh %D%/bench/page.sh %D%/bench/page.mjs %D%/bench/many.sh %D%/bench/quality.sh %D%/bench/phases_tables.sh %D%/bench/places.sh %D%/bench/formulas.sh \
 	%D%/bench/quality_kernels.c %D%/bench/quality_measure.c
@@ -47,7 +48,7 @@ check_PROGRAMS += %D%/print/make_measurement
 # ---- exactness of loops --------------------------------------------------------------
 check_PROGRAMS += %D%/exactness/compare
 %C%_exactness_compare_SOURCES = %D%/exactness/compare.c
-%C%_exactness_compare_LDADD = $(ROOM_LDADD)
+%C%_exactness_compare_LDADD = $(BLOOP_LDADD)
 EXTRA_DIST += %D%/exactness/README.md %D%/exactness/run.sh %D%/exactness/chains.py %D%/exactness/compiler.py %D%/exactness/src/loops.c %D%/exactness/src/inline.c %D%/exactness/src/templates.cc \
 	%D%/exactness/src/forms.f90 %D%/exactness/src/omp.c %D%/exactness/src/hard.c %D%/exactness/src/paths.c %D%/exactness/src/returns.c %D%/exactness/src/beside.c %D%/exactness/src/first.c %D%/exactness/src/pairs.c %D%/exactness/src/jumps.c %D%/exactness/src/hard.cc \
 	%D%/exactness/src/hard.f90 %D%/exactness/src/hard_omp.c %D%/exactness/src/hard_omp.cc %D%/exactness/src/hard_omp.f90

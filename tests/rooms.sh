@@ -27,11 +27,12 @@ bloop            support bloop/arch bloop/image bloop/debug bloop/functions bloo
 quality          support machines machines/core.h bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
 mhsim            support machines
 mhsim/engine     mhsim
-mhsim/runtime    mhsim mhsim/shared_layout.h mhsim/engine mhsim/engine/mmap_store.h mhsim/engine/state.h
+mhsim/runtime    mhsim mhsim/shared_layout.h mhsim/engine mhsim/engine/mmap_store.h
+mhsim/instrument mhsim/shared_layout.h mhsim/runtime mhsim/engine/mmap_store.h
 mhsim/collect    support support/demangle.h machines hpcprof mhsim mhsim/shared_layout.h
 mhsim/launch     support hpcprof mhsim mhsim/shared_layout.h mhsim/collect
 phases           support support/table.h hpcprof
-filters/base     support support/table.h hpcprof filters/filters.h
+filters/base     support support/demangle.h support/table.h hpcprof filters/filters.h
 filters/perf     support hpcprof filters/filters.h filters/base filters/base/image.h filters/base/interner.h
 filters/callgrind support hpcprof filters/filters.h filters/base filters/base/call_edges.h filters/base/interner.h
 filters/hpctoolkit support hpcprof filters/filters.h filters/base filters/base/builder.h
@@ -40,10 +41,11 @@ metrics/formula  support metrics/metrics.h
 metrics/config   support metrics/metrics.h metrics/formula quality
 metrics/model    support metrics/metrics.h metrics/formula
 metrics/ingest   support support/sort.h hpcprof filters metrics/metrics.h metrics/formula metrics/config metrics/model
-metrics/code     support hpcprof bloop quality metrics/metrics.h metrics/ingest
-metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code
+metrics/code     support hpcprof bloop bloop/code filters quality metrics/metrics.h metrics/ingest
+metrics/align    support metrics/metrics.h metrics/ingest
+metrics/join     support support/sort.h hpcprof bloop mhsim phases filters metrics/metrics.h metrics/config metrics/ingest metrics/code metrics/align
 metrics/report   support metrics/metrics.h metrics/formula metrics/model
-metrics          support hpcprof bloop metrics/formula metrics/config metrics/model metrics/ingest metrics/code metrics/join metrics/report
+metrics          support hpcprof bloop metrics/formula metrics/config metrics/model metrics/ingest metrics/code metrics/align metrics/join metrics/report
 diagnose/read     support metrics diagnose/diagnose.h
 diagnose/evaluate support metrics diagnose/diagnose.h diagnose/read
 diagnose/search   support metrics diagnose/diagnose.h diagnose/read diagnose/evaluate
@@ -124,7 +126,7 @@ check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {
     (cd "$1" && find bloop campaign diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
-        grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^mhsim/runtime/' |
+        grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^mhsim/(runtime|instrument)/' |
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |
                 grep -oE '(^|[^a-zA-Z0-9_])(printf|puts|putchar|perror|exit|getenv|secure_getenv)\(' | sed "s,^[^a-z],,; s,^,$file ," | sort -u

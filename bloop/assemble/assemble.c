@@ -572,6 +572,7 @@ static void begin(struct assembler *a, const struct assemble_input *in, struct f
     a->in = in;
     a->out = out;
     a->debug = in->debug;
+    a->gnu_c = in->debug && in->debug->producer && str_starts(in->debug->producer, "GNU C");
     a->stamp++;
     a->nodes.count = a->ranges.count = a->owners.count = a->blocks_first.count = 0;
     hashmap_release(&a->node_by_hash);

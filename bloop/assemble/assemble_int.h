@@ -20,14 +20,15 @@ struct loop_place {
     uint32_t inlined; /* the call whose callee holds the loop, INLINE_NONE: the procedure itself */
     str_id file;      /* 0: unknown */
     uint32_t line, line_last;
-    uint32_t line_own;   /* the first that its own code has; `line` may be that of a keyword in front of it */
-    bool keyword;        /* it is: of a `do`, or of a loop without a condition */
-    uint32_t control;    /* an exit's line in front of all else in the loop: that of a `for` or `while`; 0: none */
-    bool control_stale;  /* that exit has no row of its own: it is on the line of whatever lies before it */
-    uint32_t part_of;    /* the loop around it that it is only a part of, or itself; see copies.c */
-    bool has_inside;     /* there are loops in it */
-    bool line_alone;     /* its control and its body are on one line */
-    bool asks_for_parts; /* one round is one part of a loop that OpenMP shares out */
+    uint32_t line_own;      /* the first that its own code has; `line` may be that of a keyword in front of it */
+    bool keyword;           /* it is: of a `do`, or of a loop without a condition */
+    uint32_t control;       /* an exit's line in front of all else in the loop: that of a `for` or `while`; 0: none */
+    bool control_stale;     /* that exit has no row of its own: it is on the line of whatever lies before it */
+    uint32_t part_of;       /* the loop around it that it is only a part of, or itself; see copies.c */
+    bool has_inside;        /* there are loops in it */
+    bool leaves_with_child; /* it is left where a loop in it is left too, and nowhere else */
+    bool line_alone;        /* its control and its body are on one line */
+    bool asks_for_parts;    /* one round is one part of a loop that OpenMP shares out */
     bool entered_from_outside; /* of the loop around it */
     bool packed_known;         /* only where it was asked */
     enum packed_kind packed;   /* what its instructions do with several numbers at once */
@@ -43,11 +44,12 @@ struct evidence {
     uint32_t loop, inlined;
     str_id file; /* not the number in the line table: there two numbers may stand for one file */
     uint32_t line;
-    uint16_t column;
-    uint32_t leaves; /* of an exit: the outermost loop that it leaves */
-    bool exit;       /* a branch with one way out of the loop and one that stays */
-    bool stmt;       /* the row begins a statement */
-    bool calls;      /* it does not, and calls: calls are not moved about */
+    uint16_t column, left; /* of the row, and of the statement's mark */
+    uint32_t leaves;       /* of an exit: the outermost loop that it leaves */
+    bool exit;             /* a branch with one way out of the loop and one that stays */
+    bool stmt;             /* the row begins a statement */
+    bool bare;             /* a mark in front of another row at the same address: nothing of the statement is left */
+    bool calls;            /* it does not, and calls: calls are not moved about */
     bool
         fresh; /* the row begins in this block; else it only reaches into it from the block before, which says little */
 };
@@ -61,6 +63,7 @@ struct extent {
 struct line_point {
     uint32_t first, last, weight;
     const struct evidence *evidence; /* NULL: a loop inside */
+    bool bare;                       /* only marks, or the loop inside begins at its keyword */
 };
 
 struct source_line {
@@ -72,7 +75,7 @@ struct source_line {
 /* The mark of a statement of which no instruction is left there. */
 struct mark {
     str_id file;
-    uint32_t line, block;
+    uint32_t line, block, row;
 };
 
 struct scope_node {
@@ -98,6 +101,8 @@ struct assembler {
     const struct assemble_input *in;
     struct function_scopes *out;
     const struct debug_function *debug; /* == in->debug */
+    bool
+        gnu_c; /* gcc's C or C++, which begins each statement with a mark, the keyword's further left than the body's */
 
     struct VEC(struct segment) segments;
     struct VEC(struct interval_owner) owners; /* the inlined call at each address, as intervals */
@@ -171,6 +176,7 @@ uint32_t assemble_common(const struct assembler *, uint32_t a, uint32_t b);
 void assemble_name_procedure(struct assembler *, struct scope *);
 struct scope assemble_inlined_names(struct assembler *, uint32_t inlined);
 
+bool assemble_is_fortran(const struct assembler *);
 str_id assemble_file(struct assembler *, uint32_t file);
 
 #endif

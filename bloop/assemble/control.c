@@ -13,6 +13,8 @@
  */
 #include "bloop/assemble/assemble_int.h"
 
+#include "bloop/arch/facts.h"
+
 /* Of a short loop in front that was unrolled altogether there is a row for each round, with its statements between. */
 static bool has_rounds(const struct assembler *a, uint32_t row, uint32_t below)
 {
@@ -111,12 +113,79 @@ static uint32_t guard_of(const struct assembler *a, uint32_t loop)
     return UINT32_MAX;
 }
 
+/* The line that the procedure's code begins on, as does what has no line of its own. */
+static uint32_t line_of_opening(const struct assembler *a)
+{
+    const struct line_row *rows = a->debug->rows;
+    uint32_t row = assemble_row_before(a->debug, a->in->functions->functions[a->in->function].begin);
+    while (row != NO_ROW && row > 0 && rows[row - 1].addr == rows[row].addr && rows[row - 1].file == rows[row].file)
+        row--; /* as far as the rows of what lies before the procedure */
+    return row == NO_ROW ? 0 : rows[row].line;
+}
+
+/* It is that of the brace, and of nothing else; but a region opens with its directive. */
+static bool opens_procedure(const struct assembler *a, uint32_t line)
+{
+    return !a->nodes.items[0].scope.outlined && line == line_of_opening(a);
+}
+
 static size_t exits_at(const struct assembler *a, uint32_t loop, uint32_t line)
 {
     size_t n = 0;
     for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++)
         n += a->evidence.items[i].exit && a->evidence.items[i].line == line;
     return n;
+}
+
+/* The smallest column of what begins in the loop, from its first line on. */
+static uint32_t left_of_loop(const struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    uint32_t left = 0;
+    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++) {
+        const struct evidence *e = &a->evidence.items[i];
+        if (e->stmt && e->inlined == p->inlined && e->file == p->file && e->line >= p->line && e->left &&
+            (!left || e->left < left))
+            left = e->left;
+    }
+    return left;
+}
+
+/* The nearest row in front of the loop that begins further left than all in it is its keyword's, if it is on a line before
+   with nothing between. (A triangular nest: the outer loop is left where the inner one is entered again.) 0: it is not. */
+static uint32_t keyword_in_front(struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    enum { FURTHEST = 256 }; /* rows */
+    const struct loop_forest *forest = a->in->forest;
+    const struct line_row *rows = a->debug->rows;
+    uint32_t left = left_of_loop(a, loop, p), b = forest->loops[loop].header, up = forest->loops[loop].parent, k = 0;
+    uint32_t least = p->line; /* of the lines in front of the loop's that were passed */
+    vaddr begin = a->in->cfg->blocks[b].begin;
+    for (uint32_t row = assemble_row_before(a->debug, begin); left && row != NO_ROW && k < FURTHEST; k++) {
+        const struct line_row *r = &rows[row];
+        if (r->addr < begin) { /* on to the block that leads here */
+            uint32_t from = forest->idom[b];
+            if (from >= a->in->cfg->block_count || from == b || forest->block_loop[from] != up)
+                break;
+            b = from;
+            begin = a->in->cfg->blocks[b].begin;
+            row = assemble_row_before(a->debug, a->in->cfg->blocks[b].end - 1);
+            continue;
+        }
+        row = row ? row - 1 : NO_ROW;
+        if (!r->is_stmt || !r->column || assemble_file(a, r->file) != p->file ||
+            !assemble_inside(a, assemble_inlined_at(a, r->addr), p->inlined))
+            continue;
+        if (r->column < left)
+            return r->line < p->line && r->line <= least && assemble_is_in_body(a, p, r->line, false) &&
+                           !opens_procedure(a, r->line) && assemble_lines_between(a, p, r->line, p->line) == 0 &&
+                           (up == LOOP_NONE || exits_at(a, up, r->line) == 0)
+                       ? r->line
+                       : 0;
+        if (r->line == p->line && r->column > left)
+            return 0; /* the line has a control */
+        least = r->line < least ? r->line : least;
+    }
+    return 0;
 }
 
 /* The keyword's row is in front of the loop's first instruction, or, for a condition that takes several branches (it
@@ -132,6 +201,8 @@ static uint32_t line_of_keyword(struct assembler *a, uint32_t loop, const struct
         keyword = keyword_of_jump(a, p, head);
     if (!keyword && p->inlined == INLINE_NONE && guard != UINT32_MAX && exits_at(a, loop, p->line) > 1)
         keyword = keyword_in(a, p, &a->in->cfg->blocks[guard], a->in->cfg->blocks[guard].end);
+    if (!keyword && p->leaves_with_child && a->gnu_c)
+        keyword = keyword_in_front(a, loop, p);
     return keyword;
 }
 
@@ -170,25 +241,15 @@ static uint32_t line_at(const struct assembler *a, vaddr at)
     return row == NO_ROW ? 0 : a->debug->rows[row].line;
 }
 
-/* The line that the procedure's code begins on, as does what has no line of its own. */
-static uint32_t line_of_opening(const struct assembler *a)
+/* Of a statement of which nothing is left here there is a mark, and another one behind it. */
+static bool has_ended(const struct assembler *a, const struct line_row *r)
 {
-    const struct line_row *rows = a->debug->rows;
-    uint32_t row = assemble_row_before(a->debug, a->in->functions->functions[a->in->function].begin);
-    while (row != NO_ROW && row > 0 && rows[row - 1].addr == rows[row].addr && rows[row - 1].file == rows[row].file)
-        row--; /* as far as the rows of what lies before the procedure */
-    return row == NO_ROW ? 0 : rows[row].line;
-}
-
-/* It is that of the brace, and of nothing else; but a region opens with its directive. */
-static bool opens_procedure(const struct assembler *a, uint32_t line)
-{
-    return !a->nodes.items[0].scope.outlined && line == line_of_opening(a);
+    return r->is_stmt && r + 1 < a->debug->rows + a->debug->row_count && r[1].addr == r->addr && r[1].is_stmt;
 }
 
 static void add_to_way(struct assembler *a, const struct loop_place *p, const struct line_row *r, struct way *w)
 {
-    if (r->line == 0 || r->line >= p->line || assemble_file(a, r->file) != p->file ||
+    if (r->line == 0 || has_ended(a, r) || r->line >= p->line || assemble_file(a, r->file) != p->file ||
         assemble_inlined_at(a, r->addr) != p->inlined || !assemble_is_in_body(a, p, r->line, false) ||
         opens_procedure(a, r->line))
         return;
@@ -199,12 +260,20 @@ static void add_to_way(struct assembler *a, const struct loop_place *p, const st
         w->lines[w->count++] = r->line;
 }
 
+/* gcc says again at a block's begin what is valid there. */
+static bool is_repeated(const struct line_row *r, vaddr begin)
+{
+    return r->addr == begin && !r->is_stmt && r[-1].line == r->line && r[-1].column == r->column &&
+           r[-1].file == r->file;
+}
+
 static void add_block_to_way(struct assembler *a, const struct loop_place *p, uint32_t block, struct way *w)
 {
     const struct cfg_block *b = &a->in->cfg->blocks[block];
     for (uint32_t row = assemble_row_before(a->debug, b->end - 1);
          row != NO_ROW && a->debug->rows[row].addr >= b->begin; row = row ? row - 1 : NO_ROW)
-        add_to_way(a, p, &a->debug->rows[row], w);
+        if (row == 0 || !is_repeated(&a->debug->rows[row], b->begin))
+            add_to_way(a, p, &a->debug->rows[row], w);
 }
 
 static bool is_own_row(struct assembler *a, const struct loop_place *p, const struct line_row *r)
@@ -358,13 +427,37 @@ static uint32_t line_on_way(struct assembler *a, const struct loop_place *p, con
     return aside && (region_only || way_has_between(w, line, aside)) ? aside : line;
 }
 
+/* Is it left on its first line by a control of its own? That of a `for` or `while` is in front of the loop too, where it is
+   set up or asked for the first time; what else is left on the line of a statement is shared out (an atomic update). */
+static bool has_control(const struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    enum { FURTHEST = 4 };
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t b = forest->loops[loop].header;
+    if (p->line != p->control || p->control_stale)
+        return false;
+    if (p->has_inside || line_at(a, a->in->cfg->blocks[b].begin) == p->line)
+        return true;
+    for (int i = 0; i < FURTHEST; i++) {
+        uint32_t up = forest->idom[b];
+        if (up >= a->in->cfg->block_count || up == b || forest->block_loop[up] != forest->loops[loop].parent)
+            return false;
+        b = up;
+        for (uint32_t row = assemble_row_before(a->debug, a->in->cfg->blocks[b].end - 1);
+             row != NO_ROW && a->debug->rows[row].addr >= a->in->cfg->blocks[b].begin; row = row ? row - 1 : NO_ROW)
+            if (a->debug->rows[row].line == p->line)
+                return true;
+    }
+    return false;
+}
+
 /* The control of a loop that OpenMP shares out has no line of its own, so that all of the loop seems to be its body. On
    the way from where the runtime is asked for this thread's part there is the directive's line. 0: none, or the loop has
    its line already. */
 static uint32_t line_of_directive(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     struct share asked = {0};
-    if (a->shares.count == 0 || p->inlined != INLINE_NONE || (p->line == p->control && !p->control_stale))
+    if (a->shares.count == 0 || p->inlined != INLINE_NONE || has_control(a, loop, p))
         return 0;
     uint32_t from = share_in_front(a, loop, &asked), row = row_of_question(a, asked.at);
     if (from == UINT32_MAX || row == NO_ROW ||
@@ -529,6 +622,45 @@ static uint32_t line_of_setup(struct assembler *a, uint32_t loop, const struct l
     return column && column == r->column && column < body && !is_of_another(a, p, r->line) ? r->line : 0;
 }
 
+/* Does the loop's header count to a number that is in the code? */
+static bool has_constant_count(const struct assembler *a, uint32_t block)
+{
+    const struct cfg_block *b = &a->in->cfg->blocks[block];
+    const struct arch *arch = arch_get(a->in->image->arch);
+    struct insn_facts f;
+    bool constant = false;
+    size_t avail = 0;
+    const uint8_t *bytes = image_bytes(a->in->image, b->begin, &avail);
+    for (vaddr at = b->begin; bytes && at < b->end && at - b->begin < avail; at += f.insn.length) {
+        if (!arch->facts(bytes + (at - b->begin), avail - (size_t)(at - b->begin), at, &f))
+            return false;
+        if (f.class == CLASS_COMPARE)
+            constant = f.has_constant && f.constant != 0;
+    }
+    return constant;
+}
+
+/* gfortran's `do` of few statements may have no instruction in the loop on its line. It has those that count the rounds in
+   front, behind the question whether there are any. Those of an array statement are on the statement's own line; one of a
+   size that is known may stand behind a condition. */
+static uint32_t line_of_count(struct assembler *a, uint32_t loop, const struct loop_place *p)
+{
+    const struct loop_forest *forest = a->in->forest;
+    const struct cfg *cfg = a->in->cfg;
+    uint32_t header = forest->loops[loop].header, up = forest->idom[header], guard = guard_of(a, loop);
+    if (!assemble_is_fortran(a) || guard == UINT32_MAX || up == guard || up == header ||
+        forest->block_loop[up] != forest->loops[loop].parent || forest->block_loop[guard] != forest->block_loop[up] ||
+        line_at(a, cfg->blocks[header].begin) != p->line || has_constant_count(a, header))
+        return 0;
+    uint32_t row = assemble_row_before(a->debug, cfg->blocks[up].end - 1);
+    const struct line_row *r = row == NO_ROW ? NULL : &a->debug->rows[row];
+    if (!r || r->addr < cfg->blocks[up].begin || r->line >= p->line || r->discriminator || !is_own_row(a, p, r) ||
+        !assemble_is_in_body(a, p, r->line, false) || assemble_lines_between(a, p, r->line, p->line) != 0 ||
+        is_of_another(a, p, r->line))
+        return 0;
+    return line_at(a, cfg->blocks[guard].end - 1) == r->line ? r->line : 0;
+}
+
 /* ---- all ---- */
 
 static const char *called_name(const struct assembler *a, size_t call)
@@ -616,15 +748,19 @@ void assemble_step_back(struct assembler *a, uint32_t first, const uint32_t *nex
         if (!p->line)
             continue;
         p->line_own = p->line;
-        step_back_to(p, line_of_keyword(a, l, p));
+        if (!p->keyword)
+            step_back_to(p, line_of_keyword(a, l, p));
         uint32_t before = p->line;
-        p->keyword = before < p->line_own;
+        p->keyword = p->keyword || before < p->line_own;
         step_back_to(p, line_of_directive(a, l, p));
-        if (p->line < before || p->line == p->control || p->line_alone || p->has_inside)
+        if (p->line < before || p->has_inside)
             continue;
         if (!noted)
             note_beside(a, first, next);
         noted = true;
+        step_back_to(p, line_of_count(a, l, p));
+        if (p->line < before || p->line == p->control || p->line_alone)
+            continue;
         step_back_to(p, line_of_setup(a, l, p));
         if (p->line == before && assemble_packed_kind(a, l) != PACKED_NOT)
             step_back_to(p, line_of_control(a, l, p));

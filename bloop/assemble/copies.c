@@ -138,7 +138,39 @@ static bool begins_with_if(struct assembler *a, uint32_t loop, uint32_t outer)
 static bool is_rest_of(const struct assembler *a, uint32_t loop, uint32_t outer)
 {
     const struct loop_place *p = &a->places.items[loop], *o = &a->places.items[outer];
-    return p->entered_from_outside && p->line_own == o->line_own;
+    return (p->entered_from_outside || (p->keyword && o->keyword && p->line == p->line_own)) &&
+           p->line_own == o->line_own;
+}
+
+static bool has_row_at(const struct assembler *a, uint32_t loop, const struct evidence *e)
+{
+    for (uint32_t i = a->evidence_first.items[loop]; i < a->evidence_first.items[loop + 1]; i++) {
+        const struct evidence *x = &a->evidence.items[i];
+        if (x->line == e->line && x->column == e->column && x->file == e->file && x->inlined == e->inlined)
+            return true;
+    }
+    return false;
+}
+
+/* Is it one control that both have? All that the outer one has on the line is in the inner one as well, in two columns or
+   more. (Of two that people wrote on one line each has columns of its own; a macro's have one for all.) */
+static bool shares_control_with(const struct assembler *a, uint32_t loop, uint32_t outer)
+{
+    const struct loop_place *p = &a->places.items[loop];
+    uint16_t column = 0;
+    bool several = false;
+    if (!a->gnu_c || a->marks.count == 0 || p->line != a->places.items[outer].line)
+        return false;
+    for (uint32_t i = a->evidence_first.items[outer]; i < a->evidence_first.items[outer + 1]; i++) {
+        const struct evidence *e = &a->evidence.items[i];
+        if (e->line != p->line || e->file != p->file || e->inlined != p->inlined)
+            continue;
+        if (!has_row_at(a, loop, e))
+            return false;
+        several = several || (column && e->column != column);
+        column = e->column;
+    }
+    return several;
 }
 
 /* The loops around `block` that hold `from` neither, but for the outermost of them, which may be entered so. */
@@ -176,7 +208,8 @@ void assemble_find_parts(struct assembler *a)
         uint32_t outer = a->places.items[forest->loops[i].parent].part_of;
         const struct loop_place *o = &a->places.items[outer];
         if (o->line && o->inlined == p->inlined && o->file == p->file &&
-            (tests_condition_of(a, i, outer) || begins_with_if(a, i, outer) || is_rest_of(a, i, outer))) {
+            (tests_condition_of(a, i, outer) || begins_with_if(a, i, outer) || is_rest_of(a, i, outer) ||
+             shares_control_with(a, i, outer))) {
             struct loop_place *whole = &a->places.items[outer];
             p->part_of = outer;
             if (p->line_last > whole->line_last)
@@ -336,7 +369,7 @@ static bool is_unrolled(struct assembler *a, uint32_t loop)
 {
     const struct loop_place *p = &a->places.items[loop];
     struct place_list marks = {0};
-    if (p->has_inside || !p->line || !a->debug->producer || !str_starts(a->debug->producer, "GNU C"))
+    if (p->has_inside || !p->line || !a->gnu_c)
         return false;
     if (a->blocks_first.count == 0)
         list_blocks(a);

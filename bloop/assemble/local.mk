@@ -5,5 +5,5 @@ check_PROGRAMS += %D%/assemble_test
 TESTS += %D%/assemble_test
 %C%_assemble_test_SOURCES = %D%/assemble_test.c %D%/assemble_world.h bloop/code/test_image.h tests/guarded.h $(ASSEMBLE_SOURCES)
 %C%_assemble_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/assemble_world.h
-%C%_assemble_test_LDADD = $(ROOM_LDADD)
+%C%_assemble_test_LDADD = $(BLOOP_LDADD)
 EXTRA_DIST += %D%/made.trees

@@ -14,8 +14,9 @@ enum {
     LANG_FORTRAN18 = 0x2d
 };
 
-static bool is_fortran(uint16_t language)
+bool assemble_is_fortran(const struct assembler *a)
 {
+    uint16_t language = a->debug ? a->debug->language : 0;
     return language == LANG_FORTRAN77 || language == LANG_FORTRAN90 || language == LANG_FORTRAN95 ||
            language == LANG_FORTRAN03 || language == LANG_FORTRAN08 || language == LANG_FORTRAN18;
 }
@@ -116,9 +117,9 @@ static const char *base_name(struct assembler *a, const char *symbol, size_t len
         /* gcc gives an outlined region its symbol's name, "solve._omp_fn.0", below the module. */
         struct symbol_parts parts = take_apart(debug->name);
         const char *name = arena_strndup(a->names, debug->name, outlined ? parts.base_len : strlen(debug->name));
-        if (is_fortran(debug->language) && outlined)
+        if (assemble_is_fortran(a) && outlined)
             return enclosing_procedure(a, name);
-        if (is_fortran(debug->language) || !len || !*base)
+        if (assemble_is_fortran(a) || !len || !*base)
             return name;
         /* C: the same as the symbol, or the symbol was chosen by the programmer (asm("..."), an alias): the name is
          * what the source shows. */

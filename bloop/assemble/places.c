@@ -100,7 +100,7 @@ static bool is_exit(const struct cfg *cfg, const struct loop_forest *forest, uin
 
 /* gcc marks the beginning of a statement with a row of its own in front of the statement's first instruction; what has
    been moved about since then has rows without the mark. So the mark may be anywhere before in the block. */
-static bool begins_statement(const struct assembler *a, uint32_t row, uint32_t block)
+static uint32_t mark_of_statement(const struct assembler *a, uint32_t row, uint32_t block)
 {
     enum { FURTHEST = 64 }; /* rows */
     const struct debug_function *d = a->debug;
@@ -108,17 +108,18 @@ static bool begins_statement(const struct assembler *a, uint32_t row, uint32_t b
     vaddr begin = a->in->cfg->blocks[block].begin;
     for (uint32_t i = row, k = 0; d->rows[i].addr >= begin && k < FURTHEST; i--, k++) {
         if (d->rows[i].is_stmt && d->rows[i].line == r->line && d->rows[i].file == r->file)
-            return true;
+            return i;
         if (i == 0)
             break;
     }
-    return false;
+    return NO_ROW;
 }
 
 static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, uint32_t block, vaddr at, uint32_t leaves,
                          bool fresh)
 {
     const struct line_row *r = &a->debug->rows[row];
+    uint32_t mark = mark_of_statement(a, row, block);
     if (r->line == 0 || r->file == DEBUG_NO_FILE)
         return;
     *vec_push(&a->evidence) = (struct evidence){.loop = loop,
@@ -128,7 +129,8 @@ static void add_evidence(struct assembler *a, uint32_t loop, uint32_t row, uint3
                                                 .column = r->column,
                                                 .leaves = leaves,
                                                 .exit = leaves != LOOP_NONE,
-                                                .stmt = begins_statement(a, row, block),
+                                                .stmt = mark != NO_ROW,
+                                                .left = mark == NO_ROW ? 0 : a->debug->rows[mark].column,
                                                 .fresh = fresh};
 }
 
@@ -234,8 +236,37 @@ static void add_row(struct assembler *a, uint32_t loop, uint32_t row, uint32_t b
     }
 }
 
-/* Rows that begin in the block. Of several at one address only the last has the instruction; the others are statements
-   of which nothing is left here, or that ended in the block before. */
+/* Of `around`: a mark without an instruction. */
+static uint64_t key_bare(uint32_t loop, str_id file, uint32_t line, uint16_t column)
+{
+    return assemble_place_key(loop, file, line, column) ^ 1;
+}
+
+/* The loop that what begins with that row is in: in front of a loop's first instruction, the one around it. */
+static uint32_t loop_of_mark(const struct assembler *a, uint32_t block, const struct line_row *r)
+{
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t loop = forest->block_loop[block];
+    while (loop != LOOP_NONE && forest->loops[loop].header == block && r->addr == a->in->cfg->blocks[block].begin)
+        loop = forest->loops[loop].parent;
+    return loop;
+}
+
+static void note_bare(struct assembler *a, uint32_t block, const struct line_row *r)
+{
+    if (r->is_stmt)
+        *hashmap_put(&a->around, key_bare(loop_of_mark(a, block, r), assemble_file(a, r->file), r->line, r->column)) =
+            1;
+}
+
+static uint32_t last_row_at(const struct debug_function *d, uint32_t row, uint32_t last)
+{
+    while (row < last && d->rows[row + 1].addr == d->rows[row].addr)
+        row++;
+    return row;
+}
+
+/* Rows that begin in the block. Of several at one address only the last has the instruction. */
 static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint32_t last)
 {
     const struct cfg_block *b = &a->in->cfg->blocks[block];
@@ -243,8 +274,10 @@ static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint
     uint32_t loop = a->in->forest->block_loop[block];
     for (; row <= last; row++) {
         if (row < last && rows[row].addr == rows[row + 1].addr) {
-            if (rows[row].is_stmt && rows[row].line != rows[row + 1].line)
-                *vec_push(&a->marks) = (struct mark){assemble_file(a, rows[row].file), rows[row].line, block};
+            note_bare(a, block, &rows[row]);
+            const struct line_row *stays = &rows[last_row_at(a->debug, row, last)];
+            if (rows[row].is_stmt && (rows[row].line != stays->line || rows[row].column != stays->column))
+                *vec_push(&a->marks) = (struct mark){assemble_file(a, rows[row].file), rows[row].line, block, row};
             continue;
         }
         if (rows[row].addr == b->begin && is_nop(a, b->begin, row < last ? rows[row + 1].addr : b->end))
@@ -332,6 +365,46 @@ static void collect_block(struct assembler *a, uint32_t block)
     collect_rows(a, block, row, last);
 }
 
+/* Is the statement of a mark that callee's (INLINE_NONE: the procedure's)? `first`: one must not begin before that. */
+static bool begins_before_mark(struct assembler *a, uint32_t inlined, const struct mark *m, uint32_t *first)
+{
+    const struct inline_call *call = inlined == INLINE_NONE ? NULL : &a->debug->inlines[inlined];
+    uint32_t line = call ? call->decl_line : a->debug->decl_line;
+    if (assemble_file(a, call ? call->decl_file : a->debug->decl_file) != m->file || line > m->line || line < *first)
+        return false;
+    *first = line + (call ? 1 : 0); /* of a recursive call the innermost */
+    return true;
+}
+
+/* A mark in front of another row is of a statement of which nothing is left there (a `for` whose counter was folded into
+   another one), in that callee around the address that begins closest in front of it. */
+static void add_bare_mark(struct assembler *a, const struct mark *m)
+{
+    const struct line_row *r = &a->debug->rows[m->row];
+    uint32_t loop = loop_of_mark(a, m->block, r), inlined = INLINE_NONE, first = 0;
+    bool known = begins_before_mark(a, INLINE_NONE, m, &first);
+    for (uint32_t i = assemble_inlined_at(a, r->addr); i != INLINE_NONE; i = a->inline_parent.items[i]) {
+        if (a->debug->inlines[i].decl_line == 0)
+            return; /* it may be of that one: of a lambda */
+        if (begins_before_mark(a, i, m, &first)) {
+            inlined = i;
+            known = true;
+        }
+    }
+    if (loop == LOOP_NONE || !known)
+        return;
+    *vec_push(&a->evidence) = (struct evidence){.loop = loop,
+                                                .inlined = inlined,
+                                                .file = m->file,
+                                                .line = m->line,
+                                                .column = r->column,
+                                                .left = r->column,
+                                                .leaves = LOOP_NONE,
+                                                .stmt = true,
+                                                .fresh = true,
+                                                .bare = true};
+}
+
 /* Counting sort by loop. */
 static void sort_evidence(struct assembler *a)
 {
@@ -365,9 +438,26 @@ struct loop_view {
     bool own_statements; /* exits, or statements that were not moved in */
 };
 
+/* Is the loop around left on that line? Rounds of it that were unrolled into this one (gcc's unroll and jam) have marks of
+   its control. */
+static bool is_control_around(const struct loop_view *v, const struct evidence *e)
+{
+    const struct assembler *a = v->a;
+    uint32_t up = a->in->forest->loops[v->loop].parent;
+    for (uint32_t i = up == LOOP_NONE ? 0 : a->evidence_first.items[up];
+         up != LOOP_NONE && i < a->evidence_first.items[up + 1]; i++) {
+        const struct evidence *x = &a->evidence.items[i];
+        if (x->exit && x->line == e->line && x->file == e->file)
+            return true;
+    }
+    return false;
+}
+
 /* What of the evidence counts: the fresh part where there is any of its sort. */
 static bool counts(const struct loop_view *v, const struct evidence *e)
 {
+    if (e->bare)
+        return !is_control_around(v, e);
     return e->fresh || (e->exit ? !v->fresh_exits : !v->fresh_code);
 }
 
@@ -376,7 +466,8 @@ static bool counts(const struct loop_view *v, const struct evidence *e)
 static bool stands_outside(const struct assembler *a, const struct evidence *e)
 {
     uint32_t parent = a->in->forest->loops[e->loop].parent;
-    return hashmap_get(&a->around, assemble_place_key(parent, e->file, e->line, e->column)) != HASHMAP_NONE;
+    return hashmap_get(&a->around, assemble_place_key(parent, e->file, e->line, e->column)) != HASHMAP_NONE ||
+           (e->bare && hashmap_get(&a->around, key_bare(parent, e->file, e->line, e->column)) != HASHMAP_NONE);
 }
 
 /* Where most of the loop's statements stand outside as well, it is the loop that was copied (its first or last rounds
@@ -386,7 +477,7 @@ static bool has_copy_beside(const struct loop_view *v)
     uint32_t outside = 0, inside = 0;
     for (size_t i = 0; i < v->count; i++) {
         const struct evidence *e = &v->evidence[i];
-        if (e->stmt && e->fresh && !e->exit)
+        if (e->stmt && e->fresh && !e->exit && !e->bare)
             *(stands_outside(v->a, e) ? &outside : &inside) += 1;
     }
     return outside > inside;
@@ -543,6 +634,7 @@ struct smallest {
     uint32_t doubtful; /* the largest line of a statement before the exit that may be from outside; 0: none */
     bool
         exit_outside; /* the exit is a `for` or `while`: it stands in front of the loop too (rotated), or first in it */
+    bool exit_of_child;
 };
 
 static void keep_smaller(uint32_t *smallest, uint32_t line)
@@ -585,7 +677,7 @@ static uint32_t weight_of(const struct loop_view *v, const struct evidence *e)
         return e->stmt && e->fresh && !stands_outside(v->a, e) ? WEIGHT_OWN_EXIT : WEIGHT_EXIT;
     if (!e->stmt)
         return WEIGHT_OTHER;
-    return is_from_outside(v, e) ? WEIGHT_MOVED : WEIGHT_STATEMENT;
+    return e->bare || is_from_outside(v, e) ? WEIGHT_MOVED : WEIGHT_STATEMENT;
 }
 
 bool assemble_is_in_body(struct assembler *a, const struct loop_place *p, uint32_t line, bool exit)
@@ -614,14 +706,14 @@ static void gather_points(const struct loop_view *v, const struct loop_place *p,
         const struct evidence *e = &v->evidence[i];
         if (counts(v, e) && seen_from(a, e->inlined, e->file, e->line, p->inlined, &file, &line) && file == p->file &&
             (!body_only || assemble_is_in_body(a, p, line, e->exit)))
-            *vec_push(&a->points) = (struct line_point){line, line, weight_of(v, e), e};
+            *vec_push(&a->points) = (struct line_point){line, line, weight_of(v, e), e, e->bare};
     }
     for (uint32_t c = v->child_first; c != LOOP_NONE; c = v->next_child[c]) {
         const struct loop_place *child = &a->places.items[c];
         if (child->line && seen_from(a, child->inlined, child->file, child->line, p->inlined, &file, &line) &&
             file == p->file)
-            *vec_push(&a->points) =
-                (struct line_point){line, child->inlined == p->inlined ? child->line_last : line, WEIGHT_LOOP, NULL};
+            *vec_push(&a->points) = (struct line_point){line, child->inlined == p->inlined ? child->line_last : line,
+                                                        WEIGHT_LOOP, NULL, child->keyword};
     }
     vec_sort(&a->points, by_first);
 }
@@ -665,8 +757,8 @@ static uint16_t find_left(const struct assembler *a, const struct loop_place *p)
     uint16_t left = 0;
     for (size_t i = 0; i < a->points.count; i++) {
         const struct evidence *e = a->points.items[i].evidence;
-        if (e && e->stmt && e->inlined == p->inlined && e->column && (!left || e->column < left))
-            left = e->column;
+        if (e && e->stmt && !e->bare && e->inlined == p->inlined && e->left && (!left || e->left < left))
+            left = e->left;
     }
     return left;
 }
@@ -692,6 +784,8 @@ static struct line_group look_at_line(const struct assembler *a, str_id file, si
     for (; g.end < a->points.count && a->points.items[g.end].first == g.line; g.end++) {
         const struct line_point *point = &a->points.items[g.end];
         const struct evidence *e = point->evidence;
+        if (e && e->bare)
+            continue;
         g.last = point->last > g.last ? point->last : g.last;
         g.marked = g.marked || !e || e->stmt || e->calls || (e->exit && !is_further_left(e, left));
         g.outside = g.outside && e && !e->exit && is_further_left(e, left);
@@ -733,7 +827,7 @@ static bool is_of_what_follows(const struct loop_view *v, const struct loop_plac
                                uint32_t marked, uint16_t left)
 {
     bool inside = false, follows = false;
-    look_for_mark(v->a, v->loop, &(struct mark){p->file, g->line, 0}, &inside, &follows);
+    look_for_mark(v->a, v->loop, &(struct mark){.file = p->file, .line = g->line}, &inside, &follows);
     if (inside)
         return false;
     for (size_t i = g->begin; i < g->end && !follows; i++) {
@@ -772,29 +866,86 @@ static void look_at_exit(const struct loop_view *v, const struct line_point *poi
 /* A statement in front of the exit: is it of the loop? In a copy everything stands outside; there it is not if the exit
    is a `for` or `while`, with the body behind it. */
 static void look_at_statement(const struct loop_view *v, const struct line_point *point, struct smallest *s,
-                              uint32_t last)
+                              uint32_t last, uint16_t left)
 {
     bool control = s->exit_outside && s->exit < last;
-    if (!stands_outside(v->a, point->evidence) || (v->copied && !control))
+    bool ahead = point->evidence->bare && point->evidence->left < left; /* a keyword's, or of what is in front of it */
+    if (!stands_outside(v->a, point->evidence) || (v->copied && !control && !ahead))
         keep_smaller(&s->stmt, point->first);
     if (point->first < s->exit && point->first > s->doubtful)
         s->doubtful = point->first;
 }
 
-static struct smallest find_smallest(const struct loop_view *v, uint32_t last)
+/* Does a loop inside leave at that very place too? Then the line is the inner one's, which is entered again there. (Of
+   Fortran's array statements all loops are on one line.) */
+static bool is_exit_of_child(const struct loop_view *v, const struct evidence *e)
+{
+    struct assembler *a = v->a;
+    for (uint32_t c = v->child_first; c != LOOP_NONE; c = v->next_child[c]) {
+        const struct loop_place *p = &a->places.items[c];
+        if (p->line != e->line || p->file != e->file || (p->line == p->line_last && assemble_is_fortran(a)))
+            continue;
+        for (uint32_t i = a->evidence_first.items[c]; i < a->evidence_first.items[c + 1]; i++) {
+            const struct evidence *x = &a->evidence.items[i];
+            if (x->exit && x->line == e->line && x->column == e->column && x->file == e->file)
+                return true;
+        }
+    }
+    return false;
+}
+
+static struct smallest find_smallest(const struct loop_view *v, const struct loop_place *p, uint32_t last)
 {
     const struct assembler *a = v->a;
+    uint16_t left = find_left(a, p);
     struct smallest s = {.exit = UINT32_MAX, .stmt = UINT32_MAX, .any = UINT32_MAX, .child = UINT32_MAX};
     for (size_t i = 0; i < a->points.count; i++) {
         const struct line_point *point = &a->points.items[i];
         keep_smaller(point->evidence ? &s.any : &s.child, point->first);
-        if (point->evidence && point->evidence->exit)
+        if (!point->evidence || !point->evidence->exit)
+            continue;
+        if (is_exit_of_child(v, point->evidence))
+            s.exit_of_child = true;
+        else
             look_at_exit(v, point, &s);
     }
     for (size_t i = 0; i < a->points.count; i++)
         if (a->points.items[i].evidence && a->points.items[i].evidence->stmt)
-            look_at_statement(v, &a->points.items[i], &s, last);
+            look_at_statement(v, &a->points.items[i], &s, last, left);
     return s;
+}
+
+/* Is nothing of that line left in the loop but marks, the keyword's? */
+static bool is_bare(const struct assembler *a, uint32_t line)
+{
+    bool bare = false;
+    for (size_t i = 0; i < a->points.count; i++) {
+        const struct line_point *point = &a->points.items[i];
+        if (point->first == line && !point->bare)
+            return false;
+        bare = bare || point->first == line;
+    }
+    return bare;
+}
+
+/* The nearest line in front with nothing between of which there is a mark further left than all that begins in the loop:
+   the keyword's. What else was in front of a loop of which a copy was taken (its first round) is further up. */
+static uint32_t step_to_keyword(const struct assembler *a, const struct loop_place *p, uint32_t line)
+{
+    uint32_t found = 0;
+    uint16_t left = UINT16_MAX;
+    for (size_t i = 0; i < a->points.count; i++) {
+        const struct evidence *e = a->points.items[i].evidence;
+        if (e && e->stmt && e->line >= line && e->column < left)
+            left = e->column;
+    }
+    for (size_t i = 0; i < a->points.count && a->points.items[i].first < line; i++) {
+        const struct evidence *e = a->points.items[i].evidence;
+        if (e && e->bare && e->inlined == p->inlined && e->column < left &&
+            assemble_lines_between(a, p, e->line, line) == 0)
+            found = e->line;
+    }
+    return found ? found : line;
 }
 
 static uint32_t choose_line(const struct smallest *s)
@@ -841,14 +992,17 @@ static void place_loop(struct assembler *a, uint32_t loop, uint32_t child_first,
         gather_points(&v, p, false);
     keep_stretch(a, p);
     uint32_t last = find_last_line(&v, p);
-    struct smallest s = find_smallest(&v, last);
+    struct smallest s = find_smallest(&v, p, last);
     p->line = choose_line(&s);
+    p->line = step_to_keyword(a, p, p->line);
+    p->keyword = is_bare(a, p->line);
     p->line_last = p->line ? last : 0;
     if (p->line_last < p->line)
         p->line_last = p->line;
     if (s.exit < s.child && s.exit < p->line_last)
         p->control = s.exit;
     p->control_stale = !v.fresh_exits;
+    p->leaves_with_child = s.exit_of_child && s.exit == UINT32_MAX;
     p->line_alone = p->line == s.exit && hashmap_get(&a->around, key_alone(p->file, p->line)) != HASHMAP_NONE;
 }
 
@@ -868,8 +1022,10 @@ void assemble_place_loops(struct assembler *a)
     assemble_find_shares(a);
     for (uint32_t b = 0; b < a->in->cfg->block_count; b++)
         collect_block(a, b);
-    sort_evidence(a);
     sort_lines(a);
+    for (size_t i = 0; i < a->marks.count; i++)
+        add_bare_mark(a, &a->marks.items[i]);
+    sort_evidence(a);
     /* Inner loops first; each puts itself on its parent's list. */
     uint32_t *child_first = mem_alloc(n * sizeof *child_first), *next_child = mem_alloc(n * sizeof *next_child);
     uint32_t outermost = LOOP_NONE;

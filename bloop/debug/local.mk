@@ -4,34 +4,34 @@ check_PROGRAMS += %D%/debug_test
 TESTS += %D%/debug_test
 %C%_debug_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_debug_test_SOURCES = %D%/debug_test.c bloop/binary_test.h
-%C%_debug_test_LDADD = $(ROOM_LDADD)
+%C%_debug_test_LDADD = $(BLOOP_LDADD)
 
 check_PROGRAMS += %D%/made_test
 TESTS += %D%/made_test
 %C%_made_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_made_test_SOURCES = %D%/made_test.c bloop/binary_test.h
-%C%_made_test_LDADD = $(ROOM_LDADD)
+%C%_made_test_LDADD = $(BLOOP_LDADD)
 
 check_PROGRAMS += %D%/go_lines_test
 TESTS += %D%/go_lines_test
 %C%_go_lines_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_go_lines_test_SOURCES = %D%/go_lines_test.c bloop/binary_test.h
-%C%_go_lines_test_LDADD = $(ROOM_LDADD)
+%C%_go_lines_test_LDADD = $(BLOOP_LDADD)
 
 check_PROGRAMS += %D%/lines_test
 TESTS += %D%/lines_test
 %C%_lines_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_lines_test_SOURCES = %D%/lines_test.c tests/chance.h tests/guarded.h
-%C%_lines_test_LDADD = $(ROOM_LDADD)
+%C%_lines_test_LDADD = $(BLOOP_LDADD)
 
 check_PROGRAMS += %D%/go_drawn_test
 TESTS += %D%/go_drawn_test
 %C%_go_drawn_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_go_drawn_test_SOURCES = %D%/go_drawn_test.c tests/chance.h tests/guarded.h
-%C%_go_drawn_test_LDADD = $(ROOM_LDADD)
+%C%_go_drawn_test_LDADD = $(BLOOP_LDADD)
 
 check_PROGRAMS += %D%/entries_test
 TESTS += %D%/entries_test
 %C%_entries_test_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 %C%_entries_test_SOURCES = %D%/entries_test.c tests/chance.h tests/guarded.h
-%C%_entries_test_LDADD = $(ROOM_LDADD)
+%C%_entries_test_LDADD = $(BLOOP_LDADD)

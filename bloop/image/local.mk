@@ -4,14 +4,14 @@ bloop_libbloop_a_SOURCES += \
 check_PROGRAMS += %D%/image_test
 TESTS += %D%/image_test
 %C%_image_test_SOURCES = %D%/image_test.c bloop/binary_test.h
-%C%_image_test_LDADD = $(ROOM_LDADD)
+%C%_image_test_LDADD = $(BLOOP_LDADD)
 
 check_PROGRAMS += %D%/parts_test
 TESTS += %D%/parts_test
 %C%_parts_test_SOURCES = %D%/parts_test.c bloop/binary_test.h tests/chance.h tests/guarded.h
-%C%_parts_test_LDADD = $(ROOM_LDADD)
+%C%_parts_test_LDADD = $(BLOOP_LDADD)
 
 check_PROGRAMS += %D%/drawn_test
 TESTS += %D%/drawn_test
 %C%_drawn_test_SOURCES = %D%/drawn_test.c bloop/binary_test.h tests/chance.h
-%C%_drawn_test_LDADD = $(ROOM_LDADD)
+%C%_drawn_test_LDADD = $(BLOOP_LDADD)

@@ -23,9 +23,18 @@ bool line_reader_next(struct line_reader *);
 bool line_reader_step(struct line_reader *);
 char *line_reader_copy(struct line_reader *);
 void line_reader_release(struct line_reader *);
+/* Opens a file that the input names, to be released. false: it is not there. */
+bool input_open(const struct filter_input *, const char *path, struct filemap *);
 /* Is this text, as far as its first kilobyte shows? */
 bool looks_like_text(const void *bytes, size_t len);
 const char *skip_blanks(const char *s);
+
+/* Names that linkers know (C++, Rust, modules of gfortran) in words, as those of binaries are; others stay. Zero-initialise. */
+struct names {
+    struct hashmap known; /* by string, its name in words */
+};
+const char *names_in_words(struct names *, struct strtab *, const char *name);
+void names_release(struct names *);
 
 /* 1: it is a gzip or zstd file (of any number of members), and *plain, to be released, what is in it; 0: it is not packed.
    More than LIMIT_IMPORT_BYTES, or a packing that is damaged, is an error. */

@@ -2,27 +2,23 @@
 #include "filters/base/image.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <unistd.h>
 
-void image_read(struct image *b, const char *path)
+void image_read(struct image *b, const void *bytes, size_t len)
 {
-    Elf64_Ehdr head;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return;
-    bool elf = pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
-               head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_ident[EI_DATA] == ELFDATA2LSB &&
-               head.e_phentsize == sizeof(Elf64_Phdr);
+    Elf64_Ehdr head = {0};
+    memcpy(&head, bytes, len < sizeof head ? 0 : sizeof head);
+    bool elf = memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64 &&
+               head.e_ident[EI_DATA] == ELFDATA2LSB && head.e_phentsize == sizeof(Elf64_Phdr);
     b->x86 = elf && head.e_machine == EM_X86_64;
     for (unsigned i = 0; elf && i < head.e_phnum; i++) {
         Elf64_Phdr ph;
-        if (pread(fd, &ph, sizeof ph, (off_t)(head.e_phoff + i * sizeof ph)) != (ssize_t)sizeof ph)
+        uint64_t at = head.e_phoff + i * sizeof ph;
+        if (at > len || len - at < sizeof ph)
             break;
+        memcpy(&ph, (const char *)bytes + at, sizeof ph);
         if (ph.p_type == PT_LOAD)
             *vec_push(&b->segments) = (struct image_segment){ph.p_offset, ph.p_filesz, ph.p_vaddr};
     }
-    close(fd);
 }
 
 bool image_linked_at(const struct image *b, uint64_t offset, uint64_t *address)

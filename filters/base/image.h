@@ -13,7 +13,7 @@ struct image_segment {
     uint64_t offset, size, address;
 };
 
-void image_read(struct image *, const char *path);
+void image_read(struct image *, const void *bytes, size_t len);
 /* false: the file has nothing there. */
 bool image_linked_at(const struct image *, uint64_t offset, uint64_t *address);
 bool image_offset_of(const struct image *, uint64_t address, uint64_t *offset);

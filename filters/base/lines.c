@@ -1,4 +1,4 @@
-/* Text by lines. */
+/* Text by lines, and further files. */
 #include "filters/base/base.h"
 
 struct line_reader line_reader_make(const void *bytes, size_t len)
@@ -47,4 +47,9 @@ const char *skip_blanks(const char *s)
     while (*s == ' ' || *s == '\t')
         s++;
     return s;
+}
+
+bool input_open(const struct filter_input *in, const char *path, struct filemap *map)
+{
+    return in->open && in->open(path, map, NULL) == 0;
 }

@@ -261,15 +261,20 @@ bool hpctoolkit_sniff(const void *bytes, size_t len)
     return looks_like_text(bytes, len) && i < n && text[i] == '<' && memmem(text, n, root, sizeof root - 1);
 }
 
+static int open_file(const struct filter_input *in, const char *path, struct filemap *map, struct err *err)
+{
+    return in->open ? in->open(path, map, err) : err_set(err, ERR_FORMAT, "%s: needs %s beside it", in->name, path);
+}
+
 /* One of the files of a database was named: the others stand beside it. */
 static int read_files(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
     char *folder = mem_strndup(in->name, (size_t)(path_base(in->name) - in->name));
     char *meta_path = path_join(folder, "meta.db"), *profile_path = path_join(folder, "profile.db");
     struct filemap meta = {0}, profile = {0};
-    int status = filemap_open(&meta, meta_path, err);
+    int status = open_file(in, meta_path, &meta, err);
     if (status == 0)
-        status = filemap_open(&profile, profile_path, err);
+        status = open_file(in, profile_path, &profile, err);
     if (status == 0) {
         struct hpctoolkit_files files = {meta.bytes, profile.bytes, meta.len, profile.len};
         status = hpctoolkit_v4(&files, in, into, warnings, err);

@@ -249,7 +249,7 @@ static char *database(const uint8_t *const files[2], const size_t lens[2])
 {
     static const struct filter_options none;
     struct hpctoolkit_files f = {files[0], files[1], lens[0], lens[1]};
-    struct filter_input in = {.name = "input", .options = &none};
+    struct filter_input in = {.name = "input", .options = &none, .open = filters_open};
     struct hpcprof *p = hpcprof_create();
     struct warnings *warnings = warnings_create();
     struct err err = {0};
@@ -569,7 +569,8 @@ static void test_files_missing(void)
             filemap_release(&map);
         }
         char *name = path_join(folder, "cct.db");
-        struct filter_input in = {.bytes = "HPCTOOLKITctxt\4\0", .len = 16, .name = name, .options = &none};
+        struct filter_input in = {
+            .bytes = "HPCTOOLKITctxt\4\0", .len = 16, .name = name, .options = &none, .open = filters_open};
         int status = hpctoolkit_convert(&in, p, NULL, &err);
         CHECK(status == (kept == 2 ? 0 : -1));
         char *missing = kept < 2 ? mem_printf("%s/%s: ", folder, names[!kept]) : mem_strdup("");

@@ -179,7 +179,7 @@ bool perf_data_sniff(const void *bytes, size_t len)
 
 int perf_data_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct perf_data d = {.run = perf_run_create(into, in->name),
+    struct perf_data d = {.run = perf_run_create(into, in),
                           .name = in->name,
                           .begin = in->bytes,
                           .end = (const uint8_t *)in->bytes + in->len,

@@ -420,7 +420,8 @@ static void test_build_ids(void)
             record(&m, 1, USER, "4: 5 5 8: 0x2000 0x1000 0 '/no/a 4: 5 5 8: 1 11");
         record(&m, 9, USER, "8: 11 0x2010 4: 5 5 8: 2 7");
         struct buf f = piped_file(&m);
-        struct filter_input in = {.bytes = f.bytes, .len = f.len, .name = "input", .options = &none};
+        struct filter_input in = {
+            .bytes = f.bytes, .len = f.len, .name = "input", .options = &none, .open = filters_open};
         struct hpcprof *p = hpcprof_create();
         if (CHECK_INT(perf_data_convert(&in, p, NULL, NULL), 0) && CHECK_INT(p->count_count, 1)) {
             const struct hpcprof_module *a = &p->modules[p->contexts[p->counts[0].context].module];
@@ -523,7 +524,8 @@ static void test_about(void)
     record(&m, 13, 0, "8: 8 4: 5 5 8: 3 11");      /* 8 samples of cycles lost */
     struct buf f = whole_file(&m);
     static const struct filter_options none;
-    struct filter_input in = {.bytes = f.bytes, .len = f.len, .name = "dir/perf.data", .options = &none};
+    struct filter_input in = {
+        .bytes = f.bytes, .len = f.len, .name = "dir/perf.data", .options = &none, .open = filters_open};
     struct hpcprof *p = hpcprof_create();
     CHECK_INT(perf_data_convert(&in, p, NULL, NULL), 0);
     CHECK_STR(strtab_get(p->strings, p->processes[0].host), "node");
@@ -578,7 +580,8 @@ static void test_event_names(void)
         for (uint64_t number = 0; number < 11; number++) {
             const char *name = type < 2 ? names[type][number] : NULL;
             char *want = name ? mem_strdup(name) : mem_printf("event %u:%x", type, (unsigned)number);
-            struct filter_input in = {.bytes = f.bytes, .len = f.len, .name = "input", .options = &none};
+            struct filter_input in = {
+                .bytes = f.bytes, .len = f.len, .name = "input", .options = &none, .open = filters_open};
             struct hpcprof *p = hpcprof_create();
             bool there = false;
             memcpy(f.bytes + 104, &type, 4);
@@ -626,7 +629,7 @@ static void test_crowd(void)
     struct buf f = whole_file(&m);
     struct hpcprof *p = hpcprof_create();
     struct filter_options options = {0};
-    struct filter_input in = {f.bytes, f.len, "crowd", &options, NULL};
+    struct filter_input in = {f.bytes, f.len, "crowd", &options, NULL, filters_open};
     CHECK_INT(perf_data_convert(&in, p, NULL, NULL), 0);
     hpcprof_finish(p);
     bool right = p->count_count == THREADS * 2, in_order = true;

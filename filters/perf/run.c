@@ -41,6 +41,7 @@ enum placed { PLACED, WITHOUT_MAPPING, WITHOUT_BINARY };
 
 struct perf_run {
     struct hpcprof *into;
+    const struct filter_input *in;
     const char *name;
     struct strtab *strings; /* own: paths, event names, thread names */
     struct VEC(struct process) processes;
@@ -52,6 +53,7 @@ struct perf_run {
     struct VEC(struct thread_seen) threads;
     struct hashmap thread_index; /* by pid and tid */
     struct hashmap names;        /* by tid */
+    struct names words;          /* of symbols */
     struct VEC(struct binary) binaries;
     struct chain_cache steps;
     struct VEC(struct found) found; /* row 0: nothing */
@@ -66,11 +68,12 @@ struct perf_run {
     str_id host, machine, kernel, command; /* of into */
 };
 
-struct perf_run *perf_run_create(struct hpcprof *into, const char *name)
+struct perf_run *perf_run_create(struct hpcprof *into, const struct filter_input *in)
 {
     struct perf_run *r = mem_calloc(1, sizeof *r);
     r->into = into;
-    r->name = name;
+    r->in = in;
+    r->name = in->name;
     r->strings = strtab_create();
     r->last_process = r->last_thread = NONE;
     *vec_push(&r->found) = (struct found){0};
@@ -98,6 +101,7 @@ void perf_run_free(struct perf_run *r)
     hashmap_release(&r->event_index);
     hashmap_release(&r->thread_index);
     hashmap_release(&r->names);
+    names_release(&r->words);
     hashmap_release(&r->found_index);
     hashmap_release(&r->sum_index);
     strtab_free(r->strings);
@@ -241,8 +245,11 @@ static bool linked_at(struct perf_run *r, str_id path, uint64_t offset, uint64_t
     while (r->binaries.count <= path)
         *vec_push(&r->binaries) = (struct binary){0};
     struct binary *b = &r->binaries.items[path];
-    if (!b->read)
-        image_read(&b->image, strtab_get(r->strings, path));
+    struct filemap map;
+    if (!b->read && input_open(r->in, strtab_get(r->strings, path), &map)) {
+        image_read(&b->image, map.bytes, map.len);
+        filemap_release(&map);
+    }
     b->read = true;
     return image_linked_at(&b->image, offset, address);
 }
@@ -303,7 +310,7 @@ static uint32_t resolve(struct perf_run *r, const struct chain_step *s, struct p
     c.by_line = true;
     const char *symbol = strtab_get(r->strings, f.symbol);
     if (strcmp(symbol, "[unknown]") != 0)
-        c.procedure = strtab_add(r->into->strings, symbol);
+        c.procedure = strtab_add(r->into->strings, names_in_words(&r->words, r->into->strings, symbol));
     c.file = strtab_add(r->into->strings, strtab_get(r->strings, f.file));
     c.line = f.line;
     return add_context(r, &c, path[0] != '/' ? PLACED : m ? WITHOUT_BINARY : WITHOUT_MAPPING);
@@ -516,6 +523,8 @@ static const char *unit_of(const char *event)
                  {"instructions", "instructions"},
                  {"page-faults", "faults"},
                  {"faults", "faults"}};
+    if (str_starts(event, "samples of "))
+        return "samples";
     for (size_t i = 0; i < ARRAY_SIZE(units); i++)
         if (str_starts(event, units[i].begins) && strchr(":", event[strlen(units[i].begins)]))
             return units[i].unit;

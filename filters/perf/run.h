@@ -32,7 +32,7 @@ struct perf_sample {
 };
 
 struct perf_run;
-struct perf_run *perf_run_create(struct hpcprof *into, const char *name);
+struct perf_run *perf_run_create(struct hpcprof *into, const struct filter_input *);
 void perf_run_free(struct perf_run *);
 struct strtab *perf_run_strings(struct perf_run *);
 /* What the recording says of all its processes. NULL: not known. */

@@ -23,9 +23,9 @@ struct sample { /* one line, its texts lent and with their lengths */
     uint32_t pid, tid;
     const char *comm, *event;
     size_t comm_length, event_length;
-    uint64_t period;
+    uint64_t period;   /* 1 where the line has none */
     const char *frame; /* the rest of the line */
-    bool has_frame;
+    bool has_frame, has_period;
 };
 
 struct known_frame { /* what a line of text was read as; it is in the input */
@@ -47,6 +47,7 @@ struct reader {
     bool has_inlined;
     struct known_frame *known; /* by hash: the last one of it */
     struct buf last_event, last_name;
+    bool last_has_period, lacks_periods;
     uint32_t last_tid;
     struct buf frame; /* the one that is being taken to pieces */
 };
@@ -166,6 +167,7 @@ static bool read_sample(const char *line, struct sample *s)
     uint64_t period;
     if (number(&after, 10, &period) && is_blank(*after)) {
         s->period = period;
+        s->has_period = true;
         c = skip_blanks(after);
     }
     /* the event's name ends at the colon before a blank: "cycles:u:", "perf::TASK-CLOCK:" */
@@ -218,17 +220,19 @@ static void take_word(struct sample *s, enum word word, const char *c, size_t n)
         if (*c == '/' && (c++, number(&c, 10, &v)))
             s->tid = (uint32_t)v;
     } else if (word == PERIOD)
-        number(&c, 10, &s->period);
+        s->has_period = number(&c, 10, &s->period);
     else if (word == EVENT) {
         s->event = c;
         s->event_length = n - 1;
     }
 }
 
+static const char nameless_event[] = "samples";
+
 static struct sample nameless_sample(void)
 {
-    static const char event[] = "samples";
-    return (struct sample){.period = 1, .comm = "", .event = event, .event_length = strlen(event), .frame = ""};
+    return (struct sample){
+        .period = 1, .comm = "", .event = nameless_event, .event_length = strlen(nameless_event), .frame = ""};
 }
 
 /* *sure: it says more than a name, which any text does. */
@@ -399,12 +403,20 @@ static void add_inlined(struct reader *r)
     r->has_inlined = false;
 }
 
+/* A frame that has lost its indentation: an address, and an object at the end of the line. */
+static bool is_bare_frame(const struct reader *r, const char *text, const char *end)
+{
+    size_t digits = digits_of(text, (size_t)(end - text), "0123456789abcdef");
+    return r->has_header && digits && text + digits < end && text[digits] == ' ' && end[-1] == ')';
+}
+
 /* Is it a frame of the sample that is being read? Those that perf made up from debug information, "(inlined)", stand
    before the one whose object and address they share. */
 static bool take_frame(struct reader *r)
 {
     const char *text = r->lines.line, *end = text + r->lines.len;
-    if (text == end || !is_blank(*text) || (!r->has_header && *text != '\t'))
+    bool is_indented = text < end && is_blank(*text);
+    if (text == end || (!is_indented && !is_bare_frame(r, text, end)) || (!r->has_header && *text != '\t'))
         return false;
     while (text < end && is_blank(*text))
         text++;
@@ -432,12 +444,26 @@ static bool is_last(struct buf *last, const char *text, size_t n)
     return false;
 }
 
+/* Samples without a period are no cycles: they are an event of their own, of which no ratio can be made by mistake. */
+static uint32_t event_of(struct reader *r, const struct sample *s)
+{
+    const char *name = r->last_event.bytes;
+    if (s->has_period || s->event == nameless_event)
+        return perf_run_event(r->run, name);
+    char *samples = mem_printf("samples of %s", name);
+    uint32_t event = perf_run_event(r->run, samples);
+    r->lacks_periods = true;
+    mem_free(samples);
+    return event;
+}
+
 /* The names are asked for only where they are others than before. */
 static void take_names(struct reader *r, const struct sample *s)
 {
     bool same_thread = r->last_name.bytes && r->last_tid == s->tid;
-    if (!is_last(&r->last_event, s->event, s->event_length))
-        r->event = perf_run_event(r->run, r->last_event.bytes);
+    if (!is_last(&r->last_event, s->event, s->event_length) || s->has_period != r->last_has_period)
+        r->event = event_of(r, s);
+    r->last_has_period = s->has_period;
     if (!is_last(&r->last_name, s->comm, s->comm_length) || !same_thread)
         perf_run_name(r->run, s->pid, s->tid, r->last_name.bytes, false);
     r->last_tid = s->tid;
@@ -501,6 +527,13 @@ static bool sniff_loose(const char *line)
     return false;
 }
 
+/* What -F +insn and +insnlen put behind a sample. */
+static bool is_instruction(const char *line)
+{
+    const char *word = skip_blanks(line);
+    return word > line && (str_starts(word, "insn:") || str_starts(word, "ilen:"));
+}
+
 /* Such a line, whatever perf says there ("libc.so.6[1f0]", "??:0"). */
 static bool is_source(const char *line)
 {
@@ -516,7 +549,7 @@ static void take_line(struct reader *r)
         return;
     const char *line = line_reader_copy(&r->lines);
     strict = read_sample(line, &s);
-    if (!strict && (take_record(r, line) || take_frame(r) || is_source(line)))
+    if (!strict && (is_instruction(line) || take_record(r, line) || take_frame(r) || is_source(line)))
         return;
     end_sample(r);
     if (strict || (*line && *line != '#' && read_loose(line, &s, &sure)))
@@ -526,8 +559,9 @@ static void take_line(struct reader *r)
 bool perf_script_sniff(const void *bytes, size_t len)
 {
     struct line_reader r = line_reader_make(bytes, looks_like_text(bytes, len) ? len : 0);
-    bool found = false;
+    bool found = false, after_header = false;
     while (!found && r.number < 50 && line_reader_next(&r)) {
+        bool sure, is_header;
         struct sample s;
         struct perf_mapping m;
         uint32_t pid;
@@ -537,29 +571,48 @@ bool perf_script_sniff(const void *bytes, size_t len)
         if (strstr(r.text.bytes, ": PERF_RECORD_"))
             found = read_mapping(r.text.bytes, &pid, &m, &path);
         else
-            found = sniff_loose(r.text.bytes) || read_sample(r.text.bytes, &s);
+            found = (after_header && is_bare_frame(&(struct reader){.has_header = true}, r.line, r.line + r.len)) ||
+                    sniff_loose(r.text.bytes) || read_sample(r.text.bytes, &s);
+        is_header = read_loose(r.text.bytes, &s, &sure);
+        after_header = is_header && sure && !s.has_frame && s.event != nameless_event;
     }
     line_reader_release(&r);
     return found;
 }
 
+/* A last line without its end may be cut: a whole frame is taken, anything else is not, and this sample ends with what
+   came before. True: the line is done with. */
+static bool take_last_line(struct reader *r, const struct filter_input *in, struct warnings *warnings)
+{
+    const char *bytes = in->bytes;
+    if (bytes[in->len - 1] == '\n')
+        return false;
+    warnings_add(warnings, "%s:%lu: the last line has no end; is the file truncated?", in->name, r->lines.number);
+    bool is_whole = r->lines.len && r->lines.line[r->lines.len - 1] == ')';
+    r->has_header = r->has_header && (is_whole || r->frames.count);
+    return !is_whole;
+}
+
 int perf_script_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct reader r = {.run = perf_run_create(into, in->name), .lines = line_reader_make(in->bytes, in->len)};
+    struct reader r = {.run = perf_run_create(into, in), .lines = line_reader_make(in->bytes, in->len)};
     r.known = mem_calloc(KNOWN_FRAMES, sizeof *r.known);
     while (line_reader_step(&r.lines)) {
+        if (r.lines.at == r.lines.end && take_last_line(&r, in, warnings))
+            break;
         take_line(&r);
         filemap_pass(in->map, r.lines.line);
     }
     end_sample(&r);
-    const char *bytes = in->bytes;
-    bool cut = in->len && bytes[in->len - 1] != '\n';
-    int status = cut ? err_set(err, ERR_FORMAT, "%s:%lu: the last line has no end; is the file truncated?", in->name,
-                               r.lines.number)
-                     : perf_run_finish(r.run,
-                                       " of perf script; 'perf script --show-mmap-events -F "
-                                       "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes the required text",
-                                       warnings, err);
+    if (r.lacks_periods)
+        warnings_add(warnings,
+                     "%s: samples have no periods, so that they are counted, and ratios of events cannot be computed; "
+                     "'perf script -F +period' writes them",
+                     in->name);
+    int status = perf_run_finish(r.run,
+                                 " of perf script; 'perf script --show-mmap-events -F "
+                                 "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes the required text",
+                                 warnings, err);
     perf_run_free(r.run);
     line_reader_release(&r.lines);
     buf_release(&r.last_event);

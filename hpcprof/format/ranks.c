@@ -134,7 +134,7 @@ static int take(void *ctx, const void *bytes, size_t len, struct err *err)
     return 0;
 }
 
-int ranks_unite_wholes(const struct ranks *ranks, struct hpcprof **whole, size_t *used, bool summed, struct warnings *w,
+int ranks_merge_wholes(const struct ranks *ranks, struct hpcprof **whole, size_t *used, bool summed, struct warnings *w,
                        struct err *err)
 {
     struct parts m = {.ranks = ranks, .whole = whole, .used = used, .summed = summed, .warnings = w};

@@ -1,4 +1,4 @@
-/* What the files of this room share: the tables while they grow. */
+/* What the files of this folder share: the tables while they grow. */
 #ifndef HPCPROF_FORMAT_TABLES_H
 #define HPCPROF_FORMAT_TABLES_H
 
@@ -29,7 +29,7 @@ void tables_add_share(struct hpcprof *, uint32_t event, struct hpcprof_share);
 
 /* What ranks read, brought together (ranks.c): their wholes become one, at all of them, and *used what they could use; the
    first one has everybody's warnings. */
-int ranks_unite_wholes(const struct ranks *, struct hpcprof **whole, size_t *used, bool summed, struct warnings *,
+int ranks_merge_wholes(const struct ranks *, struct hpcprof **whole, size_t *used, bool summed, struct warnings *,
                        struct err *);
 
 #endif

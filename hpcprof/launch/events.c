@@ -5,10 +5,12 @@
 
 #include "hpcprof/launch/events.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <glob.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,29 +35,79 @@ static const struct known {
     uint32_t kind, type;
     uint64_t config;
     const char *description;
+    const char *papi; /* PAPI's other name of it */
 } known[] = {
     {"perf::TASK-CLOCK", "ns", 4000000, 65000, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK,
-     "CPU time of the thread"},
+     "CPU time of the thread", NULL},
     {"perf::CPU-CLOCK", "ns", 4000000, 65000, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
-     "CPU time of the thread, by the processor's clock"},
-    {"perf::PAGE-FAULTS", "faults", 10, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, "page faults"},
+     "CPU time of the thread, by the processor's clock", NULL},
+    {"perf::PAGE-FAULTS", "faults", 10, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, "page faults",
+     NULL},
     {"perf::MINOR-FAULTS", "faults", 10, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN,
-     "minor page faults"},
+     "minor page faults", NULL},
     {"perf::MAJOR-FAULTS", "faults", 1, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ,
-     "major page faults (waited for the disk)"},
+     "major page faults (waited for the disk)", NULL},
     {"perf::ALIGNMENT-FAULTS", "faults", 10, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS,
-     "alignment faults fixed up by the kernel"},
+     "alignment faults fixed up by the kernel", NULL},
     {"perf::CONTEXT-SWITCHES", "switches", 1, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
-     "context switches"},
+     "context switches", NULL},
     {"perf::CPU-MIGRATIONS", "migrations", 1, 1, RECORD_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS,
-     "migrations to another CPU"},
-    {"CPUTIME", "us", 4000, 200, RECORD_CPUTIME, 0, 0, "CPU time of the thread, by a timer; needs no permission"},
+     "migrations to another CPU", NULL},
+    {"CPUTIME", "us", 4000, 200, RECORD_CPUTIME, 0, 0, "CPU time of the thread, by a timer; needs no permission", NULL},
     {"REALTIME", "us", 4000, 200, RECORD_REALTIME, 0, 0,
-     "wall-clock time including waiting, by a timer; needs no permission"},
+     "wall-clock time including waiting, by a timer; needs no permission", NULL},
     {"PAPI_TOT_CYC", "cycles", 12000017, 200003, RECORD_PERF, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-     "Total cycles"},
+     "Total cycles", "perf::CYCLES"},
     {"PAPI_TOT_INS", "instructions", 12000017, 200003, RECORD_PERF, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS,
-     "Instructions completed"},
+     "Instructions completed", "perf::INSTRUCTIONS"},
+};
+
+/* Presets for which PAPI has no counter here, as its libpfm does not know the processor (PAPI 7.0: Neoverse N1): what the kernel has for them.
+   Arm's architecture numbers such events for all processors (Arm ARM, "PMU events and event numbers"); elsewhere the kernel knows each
+   processor's own by a generic name. */
+static const struct substitute {
+    const char *preset, *description, *of; /* of: whose event it is, by which name */
+    uint32_t type;
+    uint64_t config;
+    const char *papi; /* PAPI's name of the same; NULL: it has none */
+} substitutes[] = {
+#ifdef __aarch64__
+#define ARM(name, number) "Arm's " name, PERF_TYPE_RAW, 0x##number, "r" #number
+    {"PAPI_BR_MSP", "Branches mispredicted", ARM("BR_MIS_PRED", 10)},
+    {"PAPI_BR_INS", "Branch instructions", ARM("BR_RETIRED", 21)},
+    {"PAPI_L1_DCM", "Level 1 data cache misses", ARM("L1D_CACHE_REFILL", 3)},
+    {"PAPI_L1_DCA", "Level 1 data cache accesses", ARM("L1D_CACHE", 4)},
+    {"PAPI_L1_ICM", "Level 1 instruction cache misses", ARM("L1I_CACHE_REFILL", 1)},
+    {"PAPI_L1_ICA", "Level 1 instruction cache accesses", ARM("L1I_CACHE", 14)},
+    {"PAPI_L2_DCM", "Level 2 data cache misses", ARM("L2D_CACHE_REFILL", 17)},
+    {"PAPI_L2_DCA", "Level 2 data cache accesses", ARM("L2D_CACHE", 16)},
+    {"PAPI_L3_TCM", "Level 3 cache misses", ARM("L3D_CACHE_REFILL", 2a)},
+    {"PAPI_L3_TCA", "Level 3 cache accesses", ARM("L3D_CACHE", 2b)},
+    {"PAPI_TLB_DM", "Data translation lookaside buffer misses", ARM("L1D_TLB_REFILL", 5)},
+    {"PAPI_TLB_IM", "Instruction translation lookaside buffer misses", ARM("L1I_TLB_REFILL", 2)},
+    {"PAPI_TOT_IIS", "Instructions issued", ARM("INST_SPEC", 1b)},
+    {"PAPI_LD_INS", "Load instructions", ARM("LD_SPEC", 70)},
+    {"PAPI_SR_INS", "Store instructions", ARM("ST_SPEC", 71)},
+    {"PAPI_FP_INS", "Floating point instructions", ARM("VFP_SPEC", 75)},
+    {"PAPI_VEC_INS", "Vector/SIMD instructions", ARM("ASE_SPEC", 74)},
+#else
+#define GENERIC(perf, papi, event) "the kernel's " perf, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##event, "perf::" papi
+#define CACHE(perf, papi, cache, result)                                                                               \
+    "the kernel's " perf, PERF_TYPE_HW_CACHE,                                                                          \
+        PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_##result << 16,    \
+        "perf::" papi
+    {"PAPI_BR_MSP", "Branches mispredicted", GENERIC("branch-misses", "BRANCH-MISSES", BRANCH_MISSES)},
+    {"PAPI_BR_INS", "Branch instructions", GENERIC("branches", "BRANCHES", BRANCH_INSTRUCTIONS)},
+    {"PAPI_L1_DCM", "Level 1 data cache misses", CACHE("L1-dcache-load-misses", "L1-DCACHE-LOAD-MISSES", L1D, MISS)},
+    {"PAPI_L1_ICM", "Level 1 instruction cache misses",
+     CACHE("L1-icache-load-misses", "L1-ICACHE-LOAD-MISSES", L1I, MISS)},
+    {"PAPI_L3_TCM", "Level 3 cache misses", GENERIC("cache-misses", "CACHE-MISSES", CACHE_MISSES)},
+    {"PAPI_L3_TCA", "Level 3 cache accesses", GENERIC("cache-references", "CACHE-REFERENCES", CACHE_REFERENCES)},
+    {"PAPI_TLB_DM", "Data translation lookaside buffer misses of loads",
+     CACHE("dTLB-load-misses", "DTLB-LOAD-MISSES", DTLB, MISS)},
+    {"PAPI_TLB_IM", "Instruction translation lookaside buffer misses",
+     CACHE("iTLB-load-misses", "ITLB-LOAD-MISSES", ITLB, MISS)},
+#endif
 };
 
 /* Words people use for some of them. */
@@ -108,6 +160,43 @@ static const struct known *find_known(const char *name)
         if (strcmp(known[i].name, name) == 0)
             return &known[i];
     return NULL;
+}
+
+static const struct substitute *find_substitute(const char *preset)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(substitutes); i++)
+        if (strcmp(substitutes[i].preset, preset) == 0)
+            return &substitutes[i];
+    return NULL;
+}
+
+#ifdef __aarch64__
+/* The kernel takes any number for an event of the processor, and what the processor does not have counts 0. It lists those that it has. */
+static bool processor_has(const struct substitute *s)
+{
+    char listed[128] = "/sys/bus/event_source/devices/arm*/events/";
+    glob_t found;
+    size_t n = strlen(listed);
+    bool lists = glob(listed, 0, NULL, &found) == 0, has;
+    globfree(&found);
+    for (const char *name = s->of + strlen("Arm's "); *name && n + 1 < sizeof listed; name++)
+        listed[n++] = (char)tolower((unsigned char)*name);
+    has = !lists || glob(listed, 0, NULL, &found) == 0;
+    if (lists)
+        globfree(&found);
+    return has;
+}
+#else
+static bool processor_has(const struct substitute *s)
+{
+    (void)s;
+    return true;
+}
+#endif
+
+static void describe(const struct substitute *s, char *text, size_t size)
+{
+    snprintf(text, size, "%s, by %s", s->description, s->of);
 }
 
 static void default_period(const char *name, uint64_t *period, const char **unit)
@@ -202,19 +291,6 @@ static bool can_count(uint32_t type, uint64_t config)
     if (fd >= 0)
         close(fd);
     return fd >= 0;
-}
-
-const char *events_default(struct warnings *w)
-{
-    if (can_count(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES))
-        return "PAPI_TOT_CYC";
-    if (can_count(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK))
-        return "perf::TASK-CLOCK";
-    warnings_add(w,
-                 "perf events are not permitted here (/proc/sys/kernel/perf_event_paranoid is %d; 2 or less permits "
-                 "them, unless a container's rules forbid perf_event_open); using the timer CPUTIME",
-                 paranoid_level());
-    return "CPUTIME";
 }
 
 /* ---- PAPI ------------------------------------------------------------------------------------------------ */
@@ -353,6 +429,36 @@ static bool encode(const char *native, struct record_event *e)
 }
 #endif
 
+static bool is_preset(int code)
+{
+    return code & (int)PAPI_PRESET_MASK && !(code & (int)PAPI_NATIVE_MASK);
+}
+
+/* What libpfm4 may know it by: NULL where PAPI makes a preset of several. */
+static const char *native_name(int code, const PAPI_event_info_t *info)
+{
+    return !is_preset(code) ? info->symbol : info->count == 1 ? info->name[0] : NULL;
+}
+
+/* Why all of the kernel's events are missing to PAPI says more than its word for one of them. */
+static const char *papi_says(int status)
+{
+    for (int i = 0; i < PAPI_num_components(); i++) {
+        const PAPI_component_info_t *component = PAPI_get_component_info(i);
+        if (component && component->disabled && strcmp(component->name, "perf_event") == 0 &&
+            component->disabled_reason[0])
+            return component->disabled_reason;
+    }
+    return PAPI_strerror(status);
+}
+
+/* Does PAPI know the name, and if it is a preset, a counter of this machine for it? */
+static bool papi_has(const char *name, int *code, PAPI_event_info_t *info)
+{
+    return start_papi(NULL) == 0 && PAPI_event_name_to_code(name, code) == PAPI_OK &&
+           PAPI_get_event_info(*code, info) == PAPI_OK && (!is_preset(*code) || info->count > 0);
+}
+
 static int papi_event(const char *name, bool papi, struct record_event *e, struct err *err)
 {
     int code;
@@ -361,14 +467,12 @@ static int papi_event(const char *name, bool papi, struct record_event *e, struc
         return -1;
     if (PAPI_event_name_to_code(name, &code) != PAPI_OK || PAPI_get_event_info(code, &info) != PAPI_OK)
         return unknown_event(name, err);
-    const char *native = code & (int)PAPI_PRESET_MASK && !(code & (int)PAPI_NATIVE_MASK) ? NULL : info.symbol;
-    if (!native && info.count == 0)
+    const char *native = is_preset(code) ? native_name(code, &info) : name;
+    if (is_preset(code) && info.count == 0)
         return err_set(err, ERR_UNSUPPORTED,
                        "%s cannot be sampled: this machine has no counter for it (a virtual machine without PMU?); "
                        "'hpcview events' lists available events",
                        name);
-    if (!native && info.count == 1)
-        native = info.name[0];
     snprintf(e->description, sizeof e->description, "%s", info.long_descr);
     e->kind = RECORD_PAPI;
     if (!papi && native && encode(native, e)) {
@@ -379,25 +483,40 @@ static int papi_event(const char *name, bool papi, struct record_event *e, struc
     if (status != PAPI_OK)
         return err_set(err, ERR_UNSUPPORTED,
                        "%s cannot be sampled: PAPI reports \"%s\"; 'hpcview events' lists available events", name,
-                       PAPI_strerror(status));
+                       papi_says(status));
     return 0;
 }
 
-static int papi_check(const struct record_event *e, struct err *err)
+/* An event that the kernel counts, by PAPI: under its name, or where PAPI has no counter for that, under `other`. */
+static int papi_status(struct record_event *e, const char *other)
 {
-    int code;
+    const char *const names[] = {e->name, other};
+    int code, status = PAPI_ENOEVNT;
+    PAPI_event_info_t info;
+    for (size_t i = 0; i < ARRAY_SIZE(names) && names[i] && status != PAPI_OK; i++) {
+        if (!papi_has(names[i], &code, &info))
+            continue;
+        status = try_overflow_handler(code, e->period);
+        snprintf(e->papi_name, sizeof e->papi_name, "%s", i ? names[i] : "");
+    }
+    return status;
+}
+
+static int papi_check(struct record_event *e, const char *other, struct err *err)
+{
     if (start_papi(err) < 0)
         return -1;
-    if (PAPI_event_name_to_code(e->name, &code) != PAPI_OK)
-        return err_set(err, ERR_UNSUPPORTED, "PAPI does not know %s; use --sampler ring", e->name);
-    int status = try_overflow_handler(code, e->period);
+    int status = papi_status(e, other);
     if (status == PAPI_OK)
         return 0;
     struct record_event copy = *e;
     copy.kind = RECORD_PERF;
     if (events_check(&copy, err) < 0) /* the kernel's own reason is the better one */
         return -1;
-    return err_set(err, ERR_UNSUPPORTED, "%s cannot be sampled: PAPI reports \"%s\"", e->name, PAPI_strerror(status));
+    if (status == PAPI_ENOEVNT)
+        return err_set(err, ERR_UNSUPPORTED, "PAPI does not know %s; use --sampler ring", e->name);
+    return err_set(err, ERR_UNSUPPORTED, "%s cannot be sampled: PAPI reports \"%s\"; use --sampler ring", e->name,
+                   papi_says(status));
 }
 
 #else
@@ -420,12 +539,68 @@ static int papi_event(const char *name, bool papi, struct record_event *e, struc
     return unknown_event(name, err);
 }
 
-static int papi_check(const struct record_event *e, struct err *err)
+static int papi_check(struct record_event *e, const char *other, struct err *err)
 {
+    (void)other;
     return err_set(err, ERR_UNSUPPORTED, "%s: hpcview was built without PAPI; use --sampler ring", e->name);
 }
 
 #endif
+
+#ifndef HAVE_PAPI
+#define papi_lacks(name) true
+#else
+static bool papi_lacks(const char *name)
+{
+    int code;
+    PAPI_event_info_t info;
+    return !papi_has(name, &code, &info);
+}
+#endif
+
+static int kernel_event(const struct known *k, bool papi, struct record_event *e, struct err *err)
+{
+    snprintf(e->name, sizeof e->name, "%s", k->name);
+    snprintf(e->description, sizeof e->description, "%s", k->description);
+    snprintf(e->unit, sizeof e->unit, "%s", k->unit);
+    e->kind = papi && k->kind == RECORD_PERF ? RECORD_PAPI : k->kind;
+    e->type = k->type;
+    e->config = k->config;
+    e->period = e->period ? e->period : k->period;
+    return e->kind == RECORD_PAPI ? papi_check(e, k->papi, err) : 0;
+}
+
+static int substitute_event(const struct substitute *s, bool papi, struct record_event *e, struct err *err)
+{
+    if (!processor_has(s))
+        return refuse(e, ENOENT, err);
+    describe(s, e->description, sizeof e->description);
+    e->kind = papi ? RECORD_PAPI : RECORD_PERF;
+    e->type = s->type;
+    e->config = s->config;
+    return papi ? papi_check(e, s->papi, err) : 0;
+}
+
+/* What is sampled without -e: the first of these that can be. */
+const char *events_default(bool papi, struct warnings *w)
+{
+    static const char *const names[] = {"PAPI_TOT_CYC", "perf::TASK-CLOCK"};
+    struct err why = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        struct record_event e = {0};
+        if (kernel_event(find_known(names[i]), papi, &e, &why) == 0 && events_check(&e, &why) == 0)
+            return names[i];
+    }
+    if (can_count(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK))
+        warnings_add(w, "CPUTIME, a timer, is measured: %s", why.msg);
+    else
+        warnings_add(
+            w,
+            "perf events are not permitted here (/proc/sys/kernel/perf_event_paranoid is %d; 2 or less permits "
+            "them, unless a container's rules forbid perf_event_open); using the timer CPUTIME",
+            paranoid_level());
+    return "CPUTIME";
+}
 
 /* ---- EVENT@PERIOD ------------------------------------------------------------------------------------------- */
 
@@ -511,23 +686,17 @@ int events_parse(const char *text, bool papi, bool multiplex, struct record_even
         return -1;
     }
     const struct known *k = find_known(e->name);
+    const struct substitute *s = k ? NULL : find_substitute(e->name);
     if (k) {
-        snprintf(e->name, sizeof e->name, "%s", k->name);
-        snprintf(e->description, sizeof e->description, "%s", k->description);
-        snprintf(e->unit, sizeof e->unit, "%s", k->unit);
-        e->kind = papi && k->kind == RECORD_PERF ? RECORD_PAPI : k->kind;
-        e->type = k->type;
-        e->config = k->config;
-        e->period = e->period ? e->period : k->period;
         least = k->least;
-        if (e->kind == RECORD_PAPI && papi_check(e, err) < 0)
+        if (kernel_event(k, papi, e, err) < 0)
             return -1;
     } else {
         uint64_t period;
         default_period(e->name, &period, &unit);
         snprintf(e->unit, sizeof e->unit, "%s", unit);
         e->period = e->period ? e->period : period;
-        if (papi_event(e->name, papi, e, err) < 0)
+        if ((s && papi_lacks(e->name) ? substitute_event(s, papi, e, err) : papi_event(e->name, papi, e, err)) < 0)
             return -1;
         least = least_period(e);
     }
@@ -571,20 +740,52 @@ static int ring_events_fit(const struct record_event *events, size_t n)
 }
 
 #ifdef HAVE_PAPI
+/* In turn, as they are flagged by --multiplex. */
+static bool multiplexed(int set, const struct record_event *e)
+{
+    static bool up;
+    if (!(e->flags & HPCPROF_ESTIMATED))
+        return true;
+    up = up || PAPI_multiplex_init() == PAPI_OK;
+    return up && PAPI_assign_eventset_component(set, 0) == PAPI_OK && PAPI_set_multiplex(set) == PAPI_OK;
+}
+
+/* Arms them as the recorder does: PAPI counts more events than it samples. Gives how many are armed. */
+static size_t arm(int set, const struct record_event *events, size_t n)
+{
+    int code;
+    size_t armed = 0;
+    while (armed < n && PAPI_event_name_to_code(record_papi_name(&events[armed]), &code) == PAPI_OK &&
+           PAPI_add_event(set, code) == PAPI_OK &&
+           PAPI_overflow(set, code, (int)events[armed].period, 0, ignore_overflow) == PAPI_OK)
+        armed++;
+    return armed;
+}
+
+static void disarm(int set, const struct record_event *events, size_t armed)
+{
+    int code;
+    for (size_t i = 0; i < armed; i++)
+        if (PAPI_event_name_to_code(record_papi_name(&events[i]), &code) == PAPI_OK)
+            PAPI_overflow(set, code, 0, 0, ignore_overflow);
+}
+
 static int papi_events_fit(const struct record_event *events, size_t n)
 {
-    int set = PAPI_NULL, fits = 1, code;
-    if (start_papi(NULL) < 0 || PAPI_create_eventset(&set) != PAPI_OK)
-        return 1;
-    for (size_t i = 0; i < n && fits; i++)
+    struct record_event of_papi[RECORD_EVENTS_MAX];
+    long long values[RECORD_EVENTS_MAX];
+    int set = PAPI_NULL, fits;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
         if (events[i].kind == RECORD_PAPI)
-            fits = PAPI_event_name_to_code(events[i].name, &code) == PAPI_OK && PAPI_add_event(set, code) == PAPI_OK;
-    if (fits && PAPI_num_events(set) > 0) {
-        long long values[RECORD_EVENTS_MAX];
-        fits = PAPI_start(set) == PAPI_OK;
-        if (fits)
-            PAPI_stop(set, values);
-    }
+            of_papi[count++] = events[i];
+    if (count == 0 || start_papi(NULL) < 0 || PAPI_create_eventset(&set) != PAPI_OK)
+        return 1;
+    size_t armed = multiplexed(set, &of_papi[0]) ? arm(set, of_papi, count) : 0;
+    fits = armed == count && PAPI_start(set) == PAPI_OK;
+    if (fits)
+        PAPI_stop(set, values);
+    disarm(set, of_papi, armed);
     PAPI_cleanup_eventset(set);
     PAPI_destroy_eventset(&set);
     return fits;
@@ -600,10 +801,7 @@ static int papi_events_fit(const struct record_event *events, size_t n)
 
 int events_fit(const struct record_event *events, size_t n)
 {
-    bool papi = false;
-    for (size_t i = 0; i < n; i++)
-        papi |= events[i].kind == RECORD_PAPI;
-    return ring_events_fit(events, n) && (!papi || papi_events_fit(events, n));
+    return ring_events_fit(events, n) && papi_events_fit(events, n);
 }
 
 /* ---- the list -----------------------------------------------------------------------------------------------------
@@ -631,19 +829,70 @@ static void list_one(struct lister *l, const struct hpcprof_event_info *info)
         l->each(l->ctx, info);
 }
 
+/* By PAPI, under the event's name or under `other`. */
+static unsigned papi_way(const struct record_event *e, const char *other)
+{
+#ifdef HAVE_PAPI
+    struct record_event copy = *e;
+    return start_papi(NULL) == 0 && papi_status(&copy, other) == PAPI_OK ? HPCPROF_BY_PAPI : 0;
+#else
+    (void)e;
+    (void)other;
+    return 0;
+#endif
+}
+
+/* What the kernel counts. */
+static void list_kernel_event(struct lister *l, const struct record_event *e, const char *papi,
+                              struct hpcprof_event_info *info)
+{
+    if (!wanted(l, info->name))
+        return;
+    int fd = open_counter(e, -1);
+    if (fd < 0)
+        info->why_not = why_refused(errno);
+    else
+        info->ways = HPCPROF_BY_RING | papi_way(e, papi);
+    if (fd >= 0)
+        close(fd);
+    list_one(l, info);
+}
+
 static void list_known(struct lister *l)
 {
     for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
         const struct known *k = &known[i];
         struct record_event e = {.kind = k->kind, .type = k->type, .config = k->config, .period = k->period};
-        struct hpcprof_event_info info = {k->name, k->description, k->unit, NULL, k->period};
-        int fd = k->kind == RECORD_PERF ? open_counter(&e, -1) : -1;
-        if (k->kind == RECORD_PERF && fd < 0)
-            info.why_not = why_refused(errno);
-        if (fd >= 0)
-            close(fd);
-        list_one(l, &info);
+        struct hpcprof_event_info info = {k->name, k->description, k->unit, NULL, k->period, HPCPROF_BY_TIMER};
+        snprintf(e.name, sizeof e.name, "%s", k->name);
+        if (k->kind == RECORD_PERF)
+            list_kernel_event(l, &e, k->papi, &info);
+        else
+            list_one(l, &info);
     }
+}
+
+static void list_substitute(struct lister *l, const struct substitute *s)
+{
+    char description[160];
+    struct hpcprof_event_info info = {.name = s->preset, .description = description};
+    describe(s, description, sizeof description);
+    default_period(s->preset, &info.default_period, &info.unit);
+    struct record_event e = {.type = s->type, .config = s->config, .period = info.default_period};
+    snprintf(e.name, sizeof e.name, "%s", s->preset);
+    if (processor_has(s)) {
+        list_kernel_event(l, &e, s->papi, &info);
+        return;
+    }
+    info.why_not = why_refused(ENOENT);
+    list_one(l, &info);
+}
+
+static void list_substitutes(struct lister *l)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(substitutes); i++)
+        if (papi_lacks(substitutes[i].preset))
+            list_substitute(l, &substitutes[i]);
 }
 
 #ifdef HAVE_PAPI
@@ -652,16 +901,20 @@ static void list_papi(void *ctx, const PAPI_event_info_t *papi)
 {
     struct lister *l = ctx;
     struct hpcprof_event_info info = {.name = papi->symbol, .description = papi->long_descr};
-    if (find_known(papi->symbol) || !wanted(l, papi->symbol))
+    int code = (int)papi->event_code;
+    bool lacking = is_preset(code) && papi->count == 0;
+    if (find_known(papi->symbol) || !wanted(l, papi->symbol) || (lacking && find_substitute(papi->symbol)))
         return;
     default_period(papi->symbol, &info.default_period, &info.unit);
-    bool preset = (papi->event_code & PAPI_PRESET_MASK) && !(papi->event_code & PAPI_NATIVE_MASK);
-    if (preset && papi->count == 0)
+    if (lacking) {
         info.why_not = "this machine has no counter for it (a virtual machine without PMU?)";
-    if (!info.why_not) {
-        int status = try_overflow_handler((int)papi->event_code, info.default_period);
-        if (status != PAPI_OK)
-            info.why_not = PAPI_strerror(status);
+    } else {
+        struct record_event e = {.period = info.default_period};
+        const char *native = native_name(code, papi);
+        int status = try_overflow_handler(code, info.default_period);
+        info.ways = (status == PAPI_OK ? HPCPROF_BY_PAPI : 0) |
+                    (native && encode(native, &e) && can_count(e.type, e.config) ? HPCPROF_BY_RING : 0);
+        info.why_not = info.ways ? NULL : papi_says(status);
     }
     list_one(l, &info);
 }
@@ -672,6 +925,7 @@ int hpcprof_list_events(bool all, const char *pattern, void (*each)(void *ctx, c
 {
     struct lister l = {all, pattern, each, ctx};
     list_known(&l);
+    list_substitutes(&l);
 #ifdef HAVE_PAPI
     if (start_papi(err) < 0)
         return -1;

@@ -9,8 +9,8 @@
    that would cost too much are raised, with a warning. */
 int events_parse(const char *text, bool papi, bool multiplex, struct record_event *, struct warnings *, struct err *);
 /* What is sampled when nothing was asked for: cycles where there is a counter, else the task clock; where the kernel
-   permits neither, the CPUTIME timer, with a warning. */
-const char *events_default(struct warnings *);
+   permits neither, or PAPI, if it is to take the samples, has neither, the CPUTIME timer, with a warning. */
+const char *events_default(bool papi, struct warnings *);
 /* 0 where the kernel lets us count it, else -1 with a sentence. */
 int events_check(const struct record_event *, struct err *);
 /* Whether the first n events can be counted at the same time: 1 or 0. */

@@ -118,20 +118,24 @@ static const struct {
     {"PAPI_ONE_INS", PRESET | 2, 1, "nat:one", 0, 0, 0},
     {"PAPI_L2_DCM", PRESET | 3, 2, "nat:one", 0, 0, 0},
     {"PAPI_NONE", PRESET | 4, 0, "", 0, 0, 0},
+    {"PAPI_BR_MSP", PRESET | 5, 0, "", 0, 0, 0},
     {"nat:one", NATIVE | 1, 0, "", 0, 0, 0},
     {"nat:two", NATIVE | 2, 0, "", 0, 0, 0},
     {"nat:FULL", NATIVE | 3, 0, "", PAPI_ECNFLCT, 0, 0},
     {"nat:NO_OVERFLOW", NATIVE | 4, 0, "", 0, PAPI_EINVAL, 0},
     {"nat:NO_START", NATIVE | 5, 0, "", 0, 0, PAPI_ESYS},
     {"perf::PAGE-FAULTS", NATIVE | 6, 0, "", 0, 0, 0},
-    {"nat:CYCLES", NATIVE | 7, 0, "", 0, 0, 0}, /* in no list */
+    {"nat:CYCLES", NATIVE | 7, 0, "", 0, 0, 0}, /* in no list, nor are the next */
+    {"perf::BRANCH-MISSES", NATIVE | 8, 0, "", 0, 0, 0},
+    {"r10", NATIVE | 9, 0, "", 0, 0, 0},
 };
 static const struct {
     int disabled, has; /* native events: from here on, two each */
 } components[] = {{0, 0}, {1, 2}, {0, -1}, {0, 4}};
 
 static int sets_open, in_set, started, armed, threshold, start_status;
-static int start_answer = 1; /* 1: the version asked for, 2: another, or this status */
+static int most_armed = 99, in_turn; /* so many overflow at once; the set is multiplexed */
+static int start_answer = 1;         /* 1: the version asked for, 2: another, or this status */
 static int create_status, starts;
 
 static int find_code(int code)
@@ -214,7 +218,7 @@ int PAPI_create_eventset(int *set)
     if (create_status != PAPI_OK)
         return create_status;
     *set = 1;
-    in_set = 0;
+    in_set = in_turn = 0;
     sets_open++;
     return PAPI_OK;
 }
@@ -222,7 +226,7 @@ int PAPI_create_eventset(int *set)
 int PAPI_add_event(int set, int code)
 {
     int i = find_code(code), status = set == 1 && i >= 0 ? papis[i].add : PAPI_ENOEVNT;
-    if (status == PAPI_OK && in_set >= room)
+    if (status == PAPI_OK && in_set >= room && !in_turn)
         status = PAPI_ECNFLCT;
     in_set += status == PAPI_OK;
     start_status = i >= 0 ? papis[i].start : PAPI_OK;
@@ -235,6 +239,8 @@ int PAPI_overflow(int set, int code, int period, int flags, PAPI_overflow_handle
     int status = set == 1 && i >= 0 && flags == 0 && handler ? papis[i].overflow : PAPI_EINVAL;
     if (period)
         threshold = period;
+    if (period && armed >= most_armed)
+        return PAPI_ECNFLCT;
     if (status == PAPI_OK)
         armed += period ? 1 : -1;
     return status;
@@ -257,10 +263,20 @@ int PAPI_stop(int set, long long *values)
     return PAPI_OK;
 }
 
-int PAPI_num_events(int set)
+int PAPI_multiplex_init(void)
 {
-    (void)set;
-    return in_set;
+    return PAPI_OK;
+}
+
+int PAPI_assign_eventset_component(int set, int component)
+{
+    return set == 1 && component == 0 && in_set == 0 ? PAPI_OK : PAPI_EINVAL;
+}
+
+int PAPI_set_multiplex(int set)
+{
+    in_turn = set == 1;
+    return PAPI_OK;
 }
 
 int PAPI_cleanup_eventset(int set)
@@ -311,6 +327,17 @@ pfm_err_t pfm_get_os_event_encoding(const char *name, int levels, pfm_os_t os, v
 
 static const char *const kinds[] = {
     [RECORD_PERF] = "ring", [RECORD_PAPI] = "papi", [RECORD_CPUTIME] = "cpu timer", [RECORD_REALTIME] = "timer"};
+
+#ifdef __aarch64__
+#define MISPREDICTED_TYPE  "4.16"
+#define MISPREDICTED_WORDS "Branches mispredicted, by Arm's BR_MIS_PRED"
+#define ALSO               "r10"
+#else
+#define MISPREDICTED_TYPE  "0.5"
+#define MISPREDICTED_WORDS "Branches mispredicted, by the kernel's branch-misses"
+#define ALSO               "perf::BRANCH-MISSES"
+#endif
+#define MISPREDICTED MISPREDICTED_TYPE " every 40009 branches: " MISPREDICTED_WORDS
 
 static const struct {
     const char *text;
@@ -368,6 +395,13 @@ static const struct {
      "time; using a period of 600009 cycles"},
     {"perf::PAGE-FAULTS@1", true, false, "perf::PAGE-FAULTS papi 1.2 every 1 faults: page faults"},
     {"instructions", true, false, "PAPI does not know PAPI_TOT_INS; use --sampler ring"},
+    /* PAPI has no counter for it, or does not know it: the kernel's event, by PAPI under another name */
+    {"PAPI_BR_MSP", false, false, "PAPI_BR_MSP ring " MISPREDICTED},
+    {"PAPI_BR_MSP", true, false, "PAPI_BR_MSP papi " MISPREDICTED " as " ALSO},
+    {"PAPI_BR_MSP@2999", true, true,
+     "PAPI_BR_MSP papi " MISPREDICTED_TYPE " every 3000 branches estimated: " MISPREDICTED_WORDS " as " ALSO
+     "|PAPI_BR_MSP@2999 would cost more than 20% of the run time; using a period of 3000 branches"},
+    {"PAPI_BR_INS", true, false, "PAPI does not know PAPI_BR_INS; use --sampler ring"},
     {"CPUTIME", true, false,
      "CPUTIME cpu timer 0.0 every 4000 us: CPU time of the thread, by a timer; needs no permission"},
     {"REALTIME", true, true,
@@ -383,10 +417,10 @@ static char *parsed(const char *text, bool papi, bool multiplex)
     if (events_parse(text, papi, multiplex, &e, w, &err) < 0)
         buf_str(&b, err.msg);
     else
-        buf_printf(&b, "%s %s %u.%llu every %llu %s%s: %s", e.name, kinds[e.kind],
-                   e.kind == RECORD_PAPI && e.type > 1 ? 0 : e.type, (unsigned long long)e.config,
-                   (unsigned long long)e.period, e.unit, e.flags & HPCPROF_ESTIMATED ? " estimated" : "",
-                   e.description);
+        buf_printf(&b, "%s %s %u.%llu every %llu %s%s: %s%s%s", e.name, kinds[e.kind], e.type,
+                   (unsigned long long)e.config, (unsigned long long)e.period, e.unit,
+                   e.flags & HPCPROF_ESTIMATED ? " estimated" : "", e.description, e.papi_name[0] ? " as " : "",
+                   e.papi_name);
     for (size_t i = 0; i < warnings_count(w); i++)
         buf_printf(&b, "|%s", warnings_get(w, i));
     warnings_free(w);
@@ -417,7 +451,7 @@ static void test_asked(void)
     mem_free(got);
     refused_type = PERF_TYPE_RAW; /* the kernel has none */
     got = parsed("cycles", true, false);
-    CHECK_STR(got, "PAPI_TOT_CYC cannot be sampled: PAPI reports \"status -3\"");
+    CHECK_STR(got, "PAPI_TOT_CYC cannot be sampled: PAPI reports \"status -3\"; use --sampler ring");
     mem_free(got);
     refused_type = 99;
     refuses = 0;
@@ -426,10 +460,13 @@ static void test_asked(void)
 
 /* ---- the list ------------------------------------------------------------------------------------------------------- */
 
+static unsigned ways_seen; /* of the event that was listed last */
+
 static void note_event(void *ctx, const struct hpcprof_event_info *info)
 {
     buf_printf(ctx, "%s %llu %s%s%s\n", info->name, (unsigned long long)info->default_period, info->unit,
                info->why_not ? ": " : "", info->why_not ? info->why_not : "");
+    ways_seen = info->ways;
 }
 
 static void test_list(void)
@@ -445,9 +482,13 @@ static void test_list(void)
         {true, "nat", 0, "nat:one 1000003 events\nnat:two 1000003 events\nnat:NO_START 1000003 events: status -3\n"},
         {true, "nat:*_*", 0, "nat:NO_START 1000003 events: status -3\n"},
         {true, "PAPI_*N*", 0,
-         "PAPI_TOT_INS 12000017 instructions\nPAPI_ONE_INS 4000037 instructions\nPAPI_NONE 1000003 "
+         "PAPI_TOT_INS 12000017 instructions\nPAPI_BR_INS 4000037 instructions\nPAPI_ONE_INS 4000037 instructions\n"
+         "PAPI_NONE 1000003 "
          "events" KERNEL_HAS_NOT},
-        {false, "PAPI_*N*", 0, "PAPI_TOT_INS 12000017 instructions\nPAPI_ONE_INS 4000037 instructions\n"},
+        {false, "PAPI_*ONE*", 0, "PAPI_ONE_INS 4000037 instructions\n"},
+        /* of those that PAPI lacks, what the kernel has for them */
+        {false, "papi_br_m*", 0, "PAPI_BR_MSP 40009 branches\n"},
+        {true, "papi_br_m*", ENOENT, "PAPI_BR_MSP 40009 branches" KERNEL_HAS_NOT},
         {true, "papi_tot", ENOENT,
          "PAPI_TOT_CYC 12000017 cycles" KERNEL_HAS_NOT "PAPI_TOT_INS 12000017 instructions" KERNEL_HAS_NOT},
         {false, "papi_tot", ENOENT, ""},
@@ -467,6 +508,45 @@ static void test_list(void)
     }
     refuses = 0;
     CHECK_INT(sets_open, 0);
+}
+
+/* By which samplers. */
+static void test_ways(void)
+{
+    static const struct {
+        const char *event;
+        unsigned ways;
+    } cases[] = {
+        {"CPUTIME", HPCPROF_BY_TIMER},
+        {"PAPI_TOT_CYC", HPCPROF_BY_RING | HPCPROF_BY_PAPI},
+        {"PAPI_TOT_INS", HPCPROF_BY_RING},
+        {"PAPI_BR_MSP", HPCPROF_BY_RING | HPCPROF_BY_PAPI},
+        {"PAPI_BR_INS", HPCPROF_BY_RING},
+        {"nat:two", HPCPROF_BY_PAPI},
+        {"nat:NO_START", 0},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct buf b = {0};
+        ways_seen = 99;
+        CHECK_INT(hpcprof_list_events(true, cases[i].event, note_event, &b, NULL), 0);
+        CHECK_INT(ways_seen, cases[i].ways);
+        buf_release(&b);
+    }
+}
+
+/* What PAPI samples of its own accord; what it cannot is a timer, and the reason is given. */
+static void test_default_by_papi(void)
+{
+    struct warnings *w = warnings_create();
+    CHECK_STR(events_default(true, w), "PAPI_TOT_CYC");
+    CHECK_INT(warnings_count(w), 0);
+    create_status = PAPI_ENOMEM;
+    CHECK_STR(events_default(true, w), "CPUTIME");
+    CHECK_STR(warnings_get(w, 0), "CPUTIME, a timer, is measured: PAPI does not know perf::TASK-CLOCK; use --sampler "
+                                  "ring");
+    CHECK_STR(events_default(false, w), "PAPI_TOT_CYC");
+    create_status = PAPI_OK;
+    warnings_free(w);
 }
 
 /* ---- what does not start -------------------------------------------------------------------------------------------- */
@@ -503,7 +583,7 @@ static const struct {
      PAPI_ENOMEM,
      0,
      {WITHOUT_SET, "nat:two cannot be sampled: PAPI reports \"status -2\"; 'hpcview events' lists available events",
-      "PAPI_TOT_CYC cannot be sampled: PAPI reports \"status -2\""},
+      "PAPI_TOT_CYC cannot be sampled: PAPI reports \"status -2\"; use --sampler ring"},
      "nat:two 1000003 events: status -2\n"},
     {"no encoder",
      1,
@@ -518,7 +598,7 @@ static const struct {
 static bool fails_as_wanted(size_t i)
 {
     static const char *const texts[] = {"nat:one", "nat:two", "cycles"};
-    const struct record_event e = {.name = "nat:two", .kind = RECORD_PAPI};
+    const struct record_event e = {.name = "nat:two", .kind = RECORD_PAPI, .period = 1000};
     bool started_once = true;
     int wrong = 0;
     room = 4;
@@ -653,7 +733,7 @@ static void test_paranoid(void)
         CHECK_INT(events_check(&e, &err), -1);
         CHECK_INT(err.kind, ERR_SYSTEM);
         CHECK_STR(err.msg, sentence);
-        CHECK_STR(events_default(w), "CPUTIME");
+        CHECK_STR(events_default(false, w), "CPUTIME");
         CHECK_STR(warnings_count(w) == 1 ? warnings_get(w, 0) : "", warning);
         mem_free(sentence);
         mem_free(warning);
@@ -687,8 +767,13 @@ static void test_known(void)
     buf_release(&asked_of);
     asked_of = (struct buf){0};
     list_reasons("perf::CPU-M", 0, "perf::CPU-MIGRATIONS: it is\n");
-    CHECK_STR(asked_of.bytes, " 1.1@4000000 1.0@4000000 1.2@10 1.5@10 1.6@1 1.7@10 1.3@1 1.4@1 0.0@12000017 "
-                              "0.1@12000017");
+    CHECK_STR(asked_of.bytes, " 1.4@1");
+    asked_of.len = 0;
+    struct buf all = {0};
+    hpcprof_list_events(true, NULL, note_reason, &all, NULL);
+    buf_release(&all);
+    CHECK(str_starts(asked_of.bytes, " 1.1@4000000 1.0@4000000 1.2@10 1.5@10 1.6@1 1.7@10 1.3@1 1.4@1 0.0@12000017 "
+                                     "0.1@12000017"));
     list_reasons("perf::CPU-M", EACCES, "perf::CPU-MIGRATIONS: " FORBIDS);
     list_reasons("perf::CPU-M", EPERM, "perf::CPU-MIGRATIONS: " FORBIDS);
     list_reasons("perf::CPU-M", ENOSYS, "perf::CPU-MIGRATIONS: this kernel has no perf events\n");
@@ -704,13 +789,13 @@ static void test_default(void)
 {
     struct warnings *w = warnings_create();
     room = 1;
-    CHECK_STR(events_default(w), "PAPI_TOT_CYC");
+    CHECK_STR(events_default(false, w), "PAPI_TOT_CYC");
     refuses = ENOENT;
     refused_type = PERF_TYPE_HARDWARE;
-    CHECK_STR(events_default(w), "perf::TASK-CLOCK");
+    CHECK_STR(events_default(false, w), "perf::TASK-CLOCK");
     CHECK_INT(warnings_count(w), 0);
     refused_type = 99;
-    CHECK_STR(events_default(w), "CPUTIME");
+    CHECK_STR(events_default(false, w), "CPUTIME");
     CHECK_INT(warnings_count(w), 1);
     refuses = 0;
     warnings_free(w);
@@ -730,11 +815,13 @@ static void test_fit(void)
 #endif
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct record_event events[RECORD_EVENTS_MAX] = {{"", "", "", 0, 0, 0, 0, 0, 0, 0, 0}};
+        struct record_event events[RECORD_EVENTS_MAX];
+        memset(events, 0, sizeof events);
         size_t n = strlen(cases[i].events);
         for (size_t k = 0; k < n; k++) {
             char kind = cases[i].events[k];
             snprintf(events[k].name, sizeof events[k].name, "nat:one");
+            events[k].period = 1000;
             events[k].kind = kind == 'p' ? RECORD_PAPI : kind == 't' ? RECORD_REALTIME : RECORD_PERF;
             events[k].type = kind == 's' ? PERF_TYPE_SOFTWARE : PERF_TYPE_RAW;
         }
@@ -745,13 +832,24 @@ static void test_fit(void)
         CHECK_INT(leader_seen, 0);
     }
 #ifdef HAVE_PAPI
-    struct record_event e = {.name = "nat:one", .kind = RECORD_PAPI};
+    struct record_event e = {.name = "nat:one", .kind = RECORD_PAPI, .period = 1000};
     room = 1;
     refuses = EBUSY; /* what is added does not start */
     CHECK_INT(events_fit(&e, 1), 0);
     refuses = 0;
     snprintf(e.name, sizeof e.name, "nat:none");
     CHECK_INT(events_fit(&e, 1), 0);
+    /* in turn there is room for any number, but not all of them overflow */
+    struct record_event three[3] = {{.name = "nat:one", .kind = RECORD_PAPI, .flags = HPCPROF_ESTIMATED, .period = 5},
+                                    {.name = "nat:two", .kind = RECORD_PAPI, .flags = HPCPROF_ESTIMATED, .period = 5},
+                                    {.name = "cycles", .kind = RECORD_PAPI, .flags = HPCPROF_ESTIMATED, .period = 5}};
+    snprintf(three[2].papi_name, sizeof three[2].papi_name, "nat:CYCLES");
+    CHECK_INT(events_fit(three, 3), 1);
+    most_armed = 2;
+    CHECK_INT(events_fit(three, 3), 0);
+    CHECK_INT(events_fit(three, 2), 1);
+    most_armed = 99;
+
     CHECK_INT(sets_open, 0);
     CHECK_INT(started, 0);
 #endif
@@ -775,11 +873,13 @@ static void test_all(void)
     buf_release(&asked_of);
     asked_of = (struct buf){0};
     test_default();
-    CHECK_STR(asked_of.bytes, " 0.0@1000000 0.0@1000000 1.1@1000000 0.0@1000000 1.1@1000000");
+    CHECK_STR(asked_of.bytes, " 0.0@12000017 0.0@12000017 1.1@4000000 0.0@12000017 1.1@4000000 1.1@1000000");
     test_fit();
 #ifdef HAVE_PAPI
     test_asked();
     test_list();
+    test_ways();
+    test_default_by_papi();
     CHECK_INT(armed, 0);
     CHECK_INT(starts, 1);
 #ifdef HAVE_PFM

@@ -155,7 +155,7 @@ static int write_at(const char *path, uint64_t at, const struct buf *b, struct e
     return status;
 }
 
-int ended_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, struct err *err)
+int exit_status_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, struct err *err)
 {
     struct extent x;
     struct buf b = {0};
@@ -184,7 +184,7 @@ static bool file_is_ended(const char *path)
     return ended;
 }
 
-char *ended_file(const char *dir, pid_t pid, uint64_t launched_ns, bool or_any)
+char *exit_status_file(const char *dir, pid_t pid, uint64_t launched_ns, bool or_any)
 {
     struct extent x;
     struct text_list files = {0};

@@ -9,8 +9,8 @@
 /* Adds end time and status (as by wait(2)) to the file of the process that was `pid`, begun at or after `launched_ns`
    (UNIX time) and waited for, where its recorder did not. A process without a file is no error. `dir`: the
    measurement directory. */
-int ended_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, struct err *);
+int exit_status_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, struct err *);
 /* The file of that process, or else of any other in the folder, which has its end; NULL: none. Caller frees. */
-char *ended_file(const char *dir, pid_t pid, uint64_t launched_ns, bool or_any);
+char *exit_status_file(const char *dir, pid_t pid, uint64_t launched_ns, bool or_any);
 
 #endif

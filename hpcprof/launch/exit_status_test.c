@@ -16,7 +16,7 @@
 
 enum { PID = 4711, LAUNCHED = 1000 };
 
-static char dir[] = "/tmp/ended_test.XXXXXX";
+static char dir[] = "/tmp/exit_status_test.XXXXXX";
 
 /* The file of one process, as long as it is written in full. */
 static void write_file(const char *path, uint32_t pid, uint64_t start_ns, const char *host)
@@ -86,7 +86,7 @@ static void try_row(const struct row *row)
     uname(&host);
     write_file(path, row->pid, row->start_ns, row->here ? host.nodename : "elsewhere.invalid");
     cut_file(path, row->keep);
-    CHECK_INT(ended_add(dir, PID, LAUNCHED, 9, NULL), 0);
+    CHECK_INT(exit_status_add(dir, PID, LAUNCHED, 9, NULL), 0);
     if (CHECK(hpcprof_read(path, &p, w, NULL) == 0)) {
         CHECK_INT(p->processes[0].exit_status, row->status);
         CHECK_INT(p->processes[0].complete, row->complete);
@@ -165,7 +165,7 @@ static void test_files(void)
         }
         for (int any = 0; any < 2; any++) {
             const char *want = any ? cases[i].any : cases[i].own;
-            char *got = ended_file(dir, PID, LAUNCHED, any),
+            char *got = exit_status_file(dir, PID, LAUNCHED, any),
                  *whole = want ? mem_printf("%s/%s.hpcprof", dir, want) : NULL;
             printf("# %s\n", cases[i].name);
             CHECK_STR(got ? got : "none", whole ? whole : "none");
@@ -239,7 +239,7 @@ static void test_which(void)
     char *paths[] = {put("a.node.4711.hpcprof", PID, LAUNCHED, 0), put("a.node.4711-2.hpcprof", PID, LAUNCHED + 7, 0),
                      put("a.node.4711-3.hpcprof", PID, LAUNCHED + 3, 0),
                      put("a.node.4711-4.hpcprof", PID, LAUNCHED + 9, -1)};
-    CHECK_INT(ended_add(dir, PID, LAUNCHED, 768, NULL), 0);
+    CHECK_INT(exit_status_add(dir, PID, LAUNCHED, 768, NULL), 0);
     for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
         struct hpcprof *p;
         struct warnings *w = warnings_create();
@@ -272,13 +272,13 @@ static void test_no_room(void)
         limit = before;
         limit.rlim_cur = end_offset + more;
         setrlimit(RLIMIT_FSIZE, &limit);
-        int status = ended_add(dir, PID, LAUNCHED, 768, &err);
+        int status = exit_status_add(dir, PID, LAUNCHED, 768, &err);
         setrlimit(RLIMIT_FSIZE, &before);
         printf("# room for %u bytes\n", more);
         CHECK_INT(status, -1);
         CHECK(str_starts(err.msg, want));
         CHECK_INT(size_of(path), end_offset);
-        CHECK_INT(ended_add(dir, PID, LAUNCHED, 768, NULL), 0);
+        CHECK_INT(exit_status_add(dir, PID, LAUNCHED, 768, NULL), 0);
         CHECK_INT(hpcprof_read(path, &p, NULL, NULL), 0);
         CHECK_INT(p->processes[0].exit_status, 768);
         hpcprof_free(p);
@@ -301,7 +301,7 @@ static void test_long_cut(void)
     write_block_head(&block, FORMAT_NOTES, &payload);
     buf_add(&block, payload.bytes, payload.len / 2);
     append(path, block.bytes, block.len);
-    CHECK_INT(ended_add(dir, PID, LAUNCHED, 768, NULL), 0);
+    CHECK_INT(exit_status_add(dir, PID, LAUNCHED, 768, NULL), 0);
     CHECK(size_of(path) > (long long)end_offset && size_of(path) < (long long)(end_offset + block.len));
     CHECK_INT(hpcprof_read(path, &p, w, NULL), 0);
     CHECK_INT(p->processes[0].exit_status, 768);
@@ -325,7 +325,7 @@ static void test_link(void)
          *want = mem_printf("%s: adding the exit status: %s", link, strerror(ELOOP));
     struct err err = {0};
     CHECK_INT(symlink("elsewhere", link), 0);
-    CHECK_INT(ended_add(dir, PID, LAUNCHED, 9, &err), -1);
+    CHECK_INT(exit_status_add(dir, PID, LAUNCHED, 9, &err), -1);
     CHECK_STR(err.msg, want);
     CHECK_INT(size_of(path), end_offset);
     unlink(link);
@@ -348,7 +348,7 @@ static void test_all(void)
     int before = next_descriptor();
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
         try_row(&rows[i]);
-    CHECK_INT(ended_add(dir, PID, LAUNCHED, 9, NULL), 0); /* nothing was recorded */
+    CHECK_INT(exit_status_add(dir, PID, LAUNCHED, 9, NULL), 0); /* nothing was recorded */
     test_files();
     test_tables();
     test_which();

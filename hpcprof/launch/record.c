@@ -222,9 +222,9 @@ static bool twice(const struct plan *p, const char *name)
 
 static int parse_events(const struct hpcprof_record_options *o, struct plan *p, struct warnings *w, struct err *err)
 {
-    const char *const fallback[] = {o->events && o->events[0] ? NULL : events_default(w), NULL};
-    const char *const *names = fallback[0] ? fallback : o->events;
     bool papi = o->multiplex || (o->sampler && strcmp(o->sampler, "papi") == 0);
+    const char *const fallback[] = {o->events && o->events[0] ? NULL : events_default(papi, w), NULL};
+    const char *const *names = fallback[0] ? fallback : o->events;
     size_t most = o->repeat ? ARRAY_SIZE(p->events) : RECORD_EVENTS_MAX;
     for (; *names; names++) {
         struct record_event *e = &p->events[p->event_count];
@@ -240,15 +240,16 @@ static int parse_events(const struct hpcprof_record_options *o, struct plan *p, 
     return 0;
 }
 
-static int say_which_fit(const struct plan *p, size_t first, size_t n, struct err *err)
+static int say_which_fit(const struct plan *p, size_t first, size_t n, bool multiplex, struct err *err)
 {
     struct buf fit = {0};
     for (size_t i = first; i < first + n; i++)
         buf_printf(&fit, "%s%s", i > first ? ", " : "", p->events[i].name);
     err_set(err, ERR_UNSUPPORTED,
-            "these events cannot be counted at the same time: %s fit together, %s does not fit with them; --repeat "
-            "runs the program once for each group, --multiplex shares the counters (estimates)",
-            fit.bytes, p->events[first + n].name);
+            "these events cannot be %s: %s fit together, %s does not fit with them; --repeat "
+            "runs the program once for each group%s",
+            multiplex ? "sampled in one run, even in turn" : "counted at the same time", fit.bytes,
+            p->events[first + n].name, multiplex ? "" : ", --multiplex shares the counters (estimates)");
     buf_release(&fit);
     return -1;
 }
@@ -260,10 +261,10 @@ static int make_groups(const struct hpcprof_record_options *o, struct plan *p, s
     while (first < p->event_count) {
         size_t n = 1;
         while (first + n < p->event_count && n < RECORD_EVENTS_MAX && (o->counters == 0 || n < o->counters) &&
-               (o->multiplex || events_fit(p->events + first, n + 1)))
+               events_fit(p->events + first, n + 1))
             n++;
         if (first + n < p->event_count && !o->repeat)
-            return say_which_fit(p, first, n, err);
+            return say_which_fit(p, first, n, o->multiplex, err);
         first += n;
         p->group_end[p->group_count++] = first;
     }
@@ -403,6 +404,8 @@ static void put_event(struct buf *b, const struct record_event *e)
     buf_printf(b, ";%llu;%llu;%u;%u;%llu;%llu;%llu;%u", (unsigned long long)e->period, (unsigned long long)e->frequency,
                e->kind, e->type, (unsigned long long)e->config, (unsigned long long)e->config1,
                (unsigned long long)e->config2, e->flags);
+    if (e->papi_name[0])
+        buf_printf(b, ";%s", e->papi_name);
 }
 
 static void put_orders(struct buf *b, const struct hpcprof_record_options *o, const struct plan *p, size_t group,
@@ -428,7 +431,7 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
     if (o->phases)
         buf_str(b, "\nphases=1");
     if (o->phases && o->told) {
-        buf_printf(b, "\nwatch=%d\nwarn=%llu\ntell=", o->watch, (unsigned long long)o->warn_ms * 1000000);
+        buf_printf(b, "\nwatch=%d\nwarn=%llu\nnotify=", o->watch, (unsigned long long)o->warn_ms * 1000000);
         put_escaped(b, dir);
         buf_printf(b, "/.told.%d", (int)getpid());
     }
@@ -650,7 +653,7 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
     restore_signals(&signals);
     if (result == 0 && n == (ssize_t)sizeof error)
         return err_set(err, ERR_SYSTEM, "%s: the program cannot be started: %s", path, strerror(error));
-    if (result == 0 && ended_add(disk->dir, pid, launched, *status, &end_err) < 0)
+    if (result == 0 && exit_status_add(disk->dir, pid, launched, *status, &end_err) < 0)
         warnings_add(w, "%s", end_err.msg);
     return result;
 }
@@ -658,7 +661,7 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
 static void tell_ended(const struct hpcprof_record_options *o, const char *dir, const struct launched *who)
 {
     bool shared = one_of_many();
-    char *file = o->ended ? ended_file(dir, who->pid, who->at, !shared) : NULL;
+    char *file = o->ended ? exit_status_file(dir, who->pid, who->at, !shared) : NULL;
     if (file)
         o->ended(shared ? file : dir, file);
     mem_free(file);

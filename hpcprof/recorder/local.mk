@@ -1,4 +1,4 @@
-# ---- the recorder: in the measured program, on its own (no other room, no library but libc) ------------------
+# ---- the recorder: in the measured program, on its own (no other folder, no library but libc) ------------------
 RECORDER_SOURCES = hpcprof/format/format.h %D%/recorder.h %D%/protocol.h \
 	%D%/base/base.h %D%/base/state.h %D%/base/syscalls.h %D%/base/interpose.h %D%/base/bytes.c %D%/base/config.c %D%/base/identity.c \
 	%D%/base/memory.c %D%/base/private_fds.c %D%/base/state.c %D%/base/system.c \
@@ -21,6 +21,8 @@ libhpcview_record_a_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_STATIC
 libhpcview_record_a_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS)
 
 include_HEADERS += %D%/include/hpcview.h
+pkgconfigdir = $(libdir)/pkgconfig
+nodist_pkgconfig_DATA = %D%/include/hpcview.pc
 dist_pkgdata_DATA = share/static-flags
 fortrandir = $(pkgdatadir)/fortran
 dist_fortran_DATA = share/fortran/hpcview.f90
@@ -83,13 +85,13 @@ TESTS += %D%/base/bytes_test
 check_PROGRAMS += %D%/process/environment_test
 TESTS += %D%/process/environment_test
 %C%_process_environment_test_SOURCES = %D%/process/environment_test.c tests/tap.h %D%/process/environment.c %D%/base/memory.c
-%C%_process_environment_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=world_syscall -Duname=world_uname -Dreadlink=world_readlink -Dgetenv=world_getenv -Dsched_getaffinity=world_sched_getaffinity
+%C%_process_environment_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=fake_syscall -Duname=fake_uname -Dreadlink=fake_readlink -Dgetenv=fake_getenv -Dsched_getaffinity=fake_sched_getaffinity
 %C%_process_environment_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 %C%_process_environment_test_LDADD = support/libsupport.a $(ZLIB_LIBS)
 check_PROGRAMS += %D%/base/system_test
 TESTS += %D%/base/system_test
 %C%_base_system_test_SOURCES = %D%/base/system_test.c tests/fixtures/recorded_calls.h tests/chance.h tests/tap.h %D%/base/system.c
-%C%_base_system_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=world_syscall -Dgetrlimit=world_getrlimit
+%C%_base_system_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=fake_syscall -Dgetrlimit=fake_getrlimit
 %C%_base_system_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += %D%/sampling/samplers_test
 TESTS += %D%/sampling/samplers_test
@@ -183,7 +185,7 @@ EXTRA_DIST += \
 	tests/corpus/ring/wraps
 
 # ---- each situation a program may get into, recorded for real -------------------------------------------------
-dist_check_SCRIPTS += tests/record/situations.sh tests/record/zoo.sh tests/record/sampler_agree.sh tests/record/misuse.sh tests/record/forbidden.sh tests/record/hardware.sh
+dist_check_SCRIPTS += tests/record/situations.sh tests/record/zoo.sh tests/record/sampler_agree.sh tests/record/misuse.sh tests/record/rules.sh tests/record/forbidden.sh tests/record/hardware.sh
 EXTRA_DIST += \
 	tests/record/programs/burn.h tests/record/programs/clones.c tests/record/programs/closes.c tests/record/programs/daemon.c tests/record/programs/execs.c \
 	tests/record/programs/exits.c tests/record/programs/forbids.c tests/record/programs/forks.c tests/record/programs/generated.c \
@@ -215,7 +217,7 @@ libhpcview_record_phases_la_LDFLAGS = $(libhpcview_record_la_LDFLAGS)
 check_PROGRAMS += %D%/barriers/barrier_test
 TESTS += %D%/barriers/barrier_test
 %C%_barriers_barrier_test_SOURCES = %D%/barriers/barrier_test.c tests/fakes/fake_clock.h tests/fakes/fake_recorder_memory.h tests/chance.h tests/guarded.h tests/tap.h %D%/barriers/sites.c %D%/barriers/episodes.c %D%/barriers/barrier.c
-%C%_barriers_barrier_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=world_syscall -include $(top_srcdir)/tests/fakes/fake_clock.h
+%C%_barriers_barrier_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=fake_syscall -include $(top_srcdir)/tests/fakes/fake_clock.h
 %C%_barriers_barrier_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 check_PROGRAMS += %D%/barriers/write_test
@@ -226,7 +228,7 @@ TESTS += %D%/barriers/write_test
 check_PROGRAMS += %D%/barriers/teams_test
 TESTS += %D%/barriers/teams_test
 %C%_barriers_teams_test_SOURCES = %D%/barriers/teams_test.c tests/fakes/fake_clock.h tests/fakes/fake_recorder_memory.h tests/chance.h tests/guarded.h tests/tap.h %D%/barriers/teams.c
-%C%_barriers_teams_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=world_syscall -include $(top_srcdir)/tests/fakes/fake_clock.h
+%C%_barriers_teams_test_CPPFLAGS = $(AM_CPPFLAGS) -Dsyscall=fake_syscall -include $(top_srcdir)/tests/fakes/fake_clock.h
 
 check_PROGRAMS += %D%/barriers/notify_test
 TESTS += %D%/barriers/notify_test
@@ -236,7 +238,7 @@ TESTS += %D%/barriers/notify_test
 check_PROGRAMS += %D%/barriers/mpi_test
 TESTS += %D%/barriers/mpi_test
 %C%_barriers_mpi_test_SOURCES = %D%/barriers/mpi_test.c tests/fakes/fake_clock.h tests/chance.h tests/tap.h %D%/barriers/mpi.c %D%/base/memory.c
-%C%_barriers_mpi_test_CPPFLAGS = $(AM_CPPFLAGS) -Ddlsym=world_dlsym -include $(top_srcdir)/tests/fakes/fake_clock.h
+%C%_barriers_mpi_test_CPPFLAGS = $(AM_CPPFLAGS) -Ddlsym=fake_dlsym -include $(top_srcdir)/tests/fakes/fake_clock.h
 
 # (its dlsym is of its own, which sanitizers would ask)
 if !ASAN

@@ -3,8 +3,8 @@
  * bytes that are '%', ';', newline or not printable are written %XX.
  *
  *   dir=/absolute/path        where the file goes            papi=/path/libpapi.so   the PAPI of the launcher
- *   event=NAME;DESCRIPTION;UNIT;PERIOD;FREQUENCY;KIND;TYPE;CONFIG;CONFIG1;CONFIG2;FLAGS
- *   phases=1  watch=1  warn=NS  tell=/path/of/a/pipe
+ *   event=NAME;DESCRIPTION;UNIT;PERIOD;FREQUENCY;KIND;TYPE;CONFIG;CONFIG1;CONFIG2;FLAGS[;PAPI]
+ *   phases=1  watch=1  warn=NS  notify=/path/of/a/pipe
  *   region=NAME  region_time=N
  *   sampler=ring|papi  multiplex=1  children=1  paths=1  delay=NS  duration=NS  only=GLOB  env=NAME,NAME  run=N
  *   paths_max=N               contexts that are kept with call paths: for tests
@@ -32,7 +32,13 @@ struct record_event {
     uint64_t frequency; /* samples a second; 0: by period */
     uint32_t kind, type, flags;
     uint64_t config, config1, config2;
+    char papi_name[32]; /* what PAPI calls it, where that is not its name */
 };
+
+static inline const char *record_papi_name(const struct record_event *e)
+{
+    return e->papi_name[0] ? e->papi_name : e->name;
+}
 
 /* The same numbers as enum hpcprof_event_flags. */
 enum { RECORD_FLAG_FREQUENCY = 1, RECORD_FLAG_ESTIMATED = 2, RECORD_FLAG_LOST = 4 };

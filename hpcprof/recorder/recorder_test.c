@@ -901,13 +901,13 @@ static void test_apart(void)
     int before = lowest_free(), taken = -1;
     char text[64];
     is_helper = true;
-    hpcrec_apart(take_the_lowest, &taken);
+    hpcrec_with_private_fds(take_the_lowest, &taken);
     CHECK_INT(taken, before); /* as anywhere */
     CHECK_INT(lowest_free(), before);
     CHECK(hpcrec_slurp("/proc/self/comm", text, sizeof text) > 1 && strchr(text, '\n'));
     CHECK_INT(hpcrec_slurp("/proc/self/nothing", text, sizeof text), -1);
     is_helper = false;
-    hpcrec_apart(take_the_lowest, &taken);
+    hpcrec_with_private_fds(take_the_lowest, &taken);
     CHECK_INT(taken, before);
     int next = lowest_free();
     CHECK(next > before); /* by more than one where somebody's are in between */

@@ -173,7 +173,7 @@ static int read_places(struct database *d, unsigned version)
 
 /* ---- the head ---------------------------------------------------------------------------------------------------- */
 
-size_t database_length(const struct json *j, json_ix list)
+static size_t database_length(const struct json *j, json_ix list)
 {
     size_t n = 0;
     for (json_ix i = json_first(j, list); i != JSON_NONE; i = json_next(j, i))
@@ -203,15 +203,15 @@ static void read_modules(struct database *d, json_ix list, struct experiment_run
         run->modules[run->module_count++] = strtab_add(d->e->strings, json_string_of(d->head, i));
 }
 
-static void read_facts(struct database *d, json_ix list, struct experiment_run *run)
+static void read_environment(struct database *d, json_ix list, struct experiment_run *run)
 {
-    run->facts = mem_calloc(database_length(d->head, list), sizeof *run->facts);
+    run->environment = mem_calloc(database_length(d->head, list), sizeof *run->environment);
     for (json_ix i = json_first(d->head, list); i != JSON_NONE; i = json_next(d->head, i)) {
         json_ix name = json_first(d->head, i), value = name == JSON_NONE ? JSON_NONE : json_next(d->head, name);
         if (value != JSON_NONE)
-            run->facts[run->fact_count++] =
-                (struct experiment_fact){strtab_add(d->e->strings, json_string_of(d->head, name)),
-                                         strtab_add(d->e->strings, json_string_of(d->head, value))};
+            run->environment[run->environment_count++] =
+                (struct environment_entry){strtab_add(d->e->strings, json_string_of(d->head, name)),
+                                           strtab_add(d->e->strings, json_string_of(d->head, value))};
     }
 }
 
@@ -223,7 +223,7 @@ static void read_runs(struct database *d)
         struct experiment_run *run = &d->e->runs[d->e->run_count++];
         htmlgen_get_fields(d->head, i, d->e->strings, htmlgen_run_fields, run);
         read_modules(d, json_get(d->head, i, "modules"), run);
-        read_facts(d, json_get(d->head, i, "facts"), run);
+        read_environment(d, json_get(d->head, i, "facts"), run);
     }
 }
 

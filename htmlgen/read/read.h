@@ -1,4 +1,13 @@
-/* What the files that read a database share: its head, blocks, and columns in byte planes. */
+/*
+ * read - a database, of any version, becomes an experiment again.
+ *
+ * Knows:    where the page has the head, and blocks by name; how an experiment is put together.
+ * Does not: trust any number in it.
+ *
+ * Memory:   the experiment owns all it has; blocks end with the reading of what is in them.
+ * Errors:   without head or places there is no experiment; another block that is missing or damaged is a warning.
+ * Threads:  none.
+ */
 #ifndef HTMLGEN_READ_H
 #define HTMLGEN_READ_H
 
@@ -28,7 +37,6 @@ const uint8_t *database_column(struct columns_reader *, unsigned width);
 /* The strings behind the columns: as many as the head says; NULL: they are cut short. */
 str_id *database_strings(struct database *, const struct columns_reader *, size_t count);
 str_id database_text(struct database *, json_ix object, const char *key);
-size_t database_length(const struct json *, json_ix list);
 
 /* tables.c: all that are sound; the others with a warning. */
 void database_tables(struct database *);

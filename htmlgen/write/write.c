@@ -277,16 +277,16 @@ static void head_files(const struct writer *w, struct jsonout *j)
     json_end_array(j);
 }
 
-static void head_facts(const struct experiment *e, const struct experiment_run *run, struct jsonout *j)
+static void head_environment(const struct experiment *e, const struct experiment_run *run, struct jsonout *j)
 {
-    if (run->fact_count == 0)
+    if (run->environment_count == 0)
         return;
     json_key(j, "facts");
     json_begin_array(j);
-    for (size_t i = 0; i < run->fact_count; i++) {
+    for (size_t i = 0; i < run->environment_count; i++) {
         json_begin_array(j);
-        json_string(j, strtab_get(e->strings, run->facts[i].name));
-        json_string(j, strtab_get(e->strings, run->facts[i].value));
+        json_string(j, strtab_get(e->strings, run->environment[i].name));
+        json_string(j, strtab_get(e->strings, run->environment[i].value));
         json_end_array(j);
     }
     json_end_array(j);
@@ -306,7 +306,7 @@ static void head_runs(const struct writer *w, struct jsonout *j)
         for (size_t k = 0; k < run->module_count; k++)
             json_string(j, strtab_get(e->strings, run->modules[k]));
         json_end_array(j);
-        head_facts(e, run, j);
+        head_environment(e, run, j);
         htmlgen_put_fields(j, e->strings, htmlgen_run_processes, run);
         json_end_object(j);
     }

@@ -1,4 +1,14 @@
-/* What the files of htmlgen/ share. */
+/*
+ * write - an experiment becomes the files of a database, or one page.
+ *
+ * Knows:    the blocks and the head, the page that templates/ makes, source texts.
+ * Does not: do arithmetic on measurements; print.
+ *
+ * Memory:   blocks are made, written and released one after the other.
+ * Errors:   no file can be written, or a part would be too large: there is no database then. A source that cannot be
+ *           read is a warning.
+ * Threads:  none.
+ */
 #ifndef HTMLGEN_WRITE_H
 #define HTMLGEN_WRITE_H
 

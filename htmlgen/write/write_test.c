@@ -865,11 +865,14 @@ static void test_runs(void)
         e->processes[0].end_ns = cases[i].end;
         e->processes[0].source_file = strtab_add(e->strings, "/tmp/of/heat.hpcprof");
         run->modules = mem_calloc(i, sizeof *run->modules);
-        run->facts = mem_calloc(i, sizeof *run->facts);
-        for (run->module_count = run->fact_count = 0; run->fact_count < i; run->module_count++, run->fact_count++) {
-            run->modules[run->module_count] = strtab_add(e->strings, run->fact_count ? "libc.so" : "heat");
-            run->facts[run->fact_count].name = strtab_add(e->strings, run->fact_count ? "size" : "nodes");
-            run->facts[run->fact_count].value = strtab_add(e->strings, run->fact_count ? "big" : "4");
+        run->environment = mem_calloc(i, sizeof *run->environment);
+        for (run->module_count = run->environment_count = 0; run->environment_count < i;
+             run->module_count++, run->environment_count++) {
+            run->modules[run->module_count] = strtab_add(e->strings, run->environment_count ? "libc.so" : "heat");
+            run->environment[run->environment_count].name =
+                strtab_add(e->strings, run->environment_count ? "size" : "nodes");
+            run->environment[run->environment_count].value =
+                strtab_add(e->strings, run->environment_count ? "big" : "4");
         }
         CHECK_INT(htmlgen_write(e, path, &(struct htmlgen_options){.single_file = true}, NULL, &err), 0);
         char *text = read_text(path), *runs = text ? strstr(text, "\"runs\":[") : NULL;

@@ -87,16 +87,24 @@ struct placed_scopes { /* of a module's tree, while its sites are placed */
 void instructions_note(struct correlation *, const struct placed_scopes *);
 void instructions_count(struct correlation *);
 
+/* ---- trip_counts.c ------------------------------------------------------------------------------------------- */
+
+/* Where the measurement says how often jumps were taken, and their binaries are here: the events EVENT_ITERATIONS and
+   EVENT_ENTRIES at loops, and the table trip_counts of how they differ among the parts of a profile. */
+void trip_counts_add(struct hpcprof *, const struct config *);
+
 /* ---- ideal_cycles.c ------------------------------------------------------------------------------------------ */
 
 #define EVENT_IDEAL "ICYCLES"
+/* The binary of a module; NULL: it cannot be opened, or was built anew, which the join says. */
+struct bloop_binary *code_open(const struct hpcprof *, const struct config *, uint32_t module);
 /* Where the measurement says how often instructions were executed, and their binaries are here: the event ICYCLES, the
    cycles that they would take at best. */
-void ideal_add(struct hpcprof *, const struct config *, struct warnings *);
+void ideal_cycles_add(struct hpcprof *, const struct config *, struct warnings *);
 
 /* ---- how it was compiled ------------------------------------------------------------------------------------- */
 
 /* How the sampled code was compiled; mem_free. NULL: that is not known. */
-char *facts_built(struct bloop_binary *, struct scope_tree *, const struct sampled *, struct warnings *);
+char *compilers_of_sampled(struct bloop_binary *, struct scope_tree *, const struct sampled *, struct warnings *);
 
 #endif

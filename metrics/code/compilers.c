@@ -12,8 +12,8 @@ static bool is_among(const char *const *all, size_t n, const char *one)
     return false;
 }
 
-char *facts_built(struct bloop_binary *binary, struct scope_tree *tree, const struct sampled *sampled,
-                  struct warnings *warnings)
+char *compilers_of_sampled(struct bloop_binary *binary, struct scope_tree *tree, const struct sampled *sampled,
+                           struct warnings *warnings)
 {
     struct sampled_procedures procedures = {0};
     char *found[MOST_COMPILERS];

@@ -52,7 +52,7 @@ int main(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct bloop_binary b = {cases[i].producers, 0};
         chosen = cases[i].count;
-        char *built = facts_built(&b, &tree, NULL, NULL);
+        char *built = compilers_of_sampled(&b, &tree, NULL, NULL);
         CHECK_STR(built ? built : "nothing", cases[i].built ? cases[i].built : "nothing");
         CHECK_INT(b.asked, cases[i].asked);
         mem_free(built);

@@ -92,27 +92,37 @@ static void cost_functions(struct ideal *w, struct bloop_binary *binary, const s
     quality_listing_free(l);
 }
 
-/* What cannot be opened, or was built anew, has no ideal cycles; that it could not, the join says. */
+struct bloop_binary *code_open(const struct hpcprof *p, const struct config *config, uint32_t module)
+{
+    const struct hpcprof_module *m = &p->modules[module];
+    const char *build_id = strtab_get(p->strings, m->build_id);
+    char *path = config_replaced(config, strtab_get(p->strings, m->path));
+    struct bloop_options options = {.threads = config->threads};
+    struct bloop_binary *binary = NULL;
+    struct err ignored;
+    if (path[0] != '[' && bloop_open(path, &options, &binary, NULL, &ignored) == 0) {
+        const char *own = bloop_build_id(binary);
+        if (*build_id && *own && strcmp(build_id, own) != 0) {
+            bloop_close(binary);
+            binary = NULL;
+        }
+    }
+    mem_free(path);
+    return binary;
+}
+
 static void look_into(struct ideal *w, uint32_t module, struct at_list *contexts)
 {
-    const struct hpcprof_module *m = &w->p->modules[module];
-    const char *build_id = strtab_get(w->p->strings, m->build_id);
-    char *path = config_replaced(w->config, strtab_get(w->p->strings, m->path));
-    struct bloop_options options = {.threads = w->config->threads};
-    struct bloop_binary *binary = NULL;
+    struct bloop_binary *binary = code_open(w->p, w->config, module);
     struct address_list addresses = {0};
-    struct err ignored;
     vec_sort(contexts, by_address);
     for (size_t i = 0; i < contexts->count; i++)
         if (i == 0 || contexts->items[i].address != contexts->items[i - 1].address)
             *vec_push(&addresses) = contexts->items[i].address;
-    if (path[0] != '[' && bloop_open(path, &options, &binary, NULL, &ignored) == 0) {
-        const char *own = bloop_build_id(binary);
-        if (!*build_id || !*own || strcmp(build_id, own) == 0)
-            cost_functions(w, binary, &addresses, contexts);
+    if (binary) {
+        cost_functions(w, binary, &addresses, contexts);
         bloop_close(binary);
     }
-    mem_free(path);
     vec_release(&addresses);
 }
 
@@ -168,7 +178,7 @@ static void add_counts(struct ideal *w)
     hpcprof_finish(p);
 }
 
-void ideal_add(struct hpcprof *p, const struct config *config, struct warnings *warnings)
+void ideal_cycles_add(struct hpcprof *p, const struct config *config, struct warnings *warnings)
 {
     struct ideal w = {.p = p,
                       .config = config,

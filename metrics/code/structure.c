@@ -197,7 +197,7 @@ static void from_binary(struct structures *s, struct module *m, const char *path
         m->why = without_path(err.msg, path);
     else {
         m->state = STRUCTURE_FOUND;
-        m->built = facts_built(binary, m->tree, sampled, warnings);
+        m->built = compilers_of_sampled(binary, m->tree, sampled, warnings);
         m->quality = loops_analyze(&s->machines, binary, m->tree, sampled, warnings);
         if (s->instructions)
             m->listing = instructions_list(&s->machines, binary, m->tree, sampled, warnings);

@@ -82,48 +82,4 @@ void config_add_source_view(struct config *, const char *dir, const char *view);
 /* Adds a metric, parsing its formula; strings are copied. Errors: a name given twice, a formula that is none. */
 int config_add_full_metric(struct config *, const struct config_metric *, struct err *);
 
-/* What one format of configuration is: elements, where they stand, what they take. */
-struct config_reader;
-struct config_element {
-    const char *name, *parent; /* parent NULL: the root */
-    const char *attributes;    /* names, a blank between; required ones end in '!' */
-    bool text;                 /* may hold text */
-    int (*begin)(struct config_reader *, const struct xml_event *, struct err *);
-    int (*end)(struct config_reader *, const struct xml_event *, struct err *);
-};
-extern const struct config_element config_elements[];          /* ours; the last row has a NULL name */
-extern const struct config_element config_elements_hpcview3[]; /* the original HPCVIEW's */
-
-struct mathml;
-struct config_reader {
-    struct config *config;
-    const char *name, *folder; /* of the file */
-    const struct config_element *elements;
-    struct VEC(const struct config_element *) open;
-    struct mathml *math; /* of the formula that is being read, or NULL */
-    bool in_math;
-    struct config_metric metric; /* the one being read */
-    bool has_body;               /* it has a FILE, COMPUTE or formula already */
-    struct warnings *warnings;
-    uint64_t line;
-    struct err_gathered errors;
-    const char *part;   /* the name of the metric that is being read, as far as it has one */
-    bool part_has_runs; /* what is being read may be a run, or name one */
-    size_t depth,
-        failed; /* of open elements; failed: what is this deep or deeper is passed over, until it ends. 0: no */
-};
-const char *config_where(struct config_reader *, uint64_t line);
-/* <replace> and <REPLACE>: the same attributes in both formats. */
-int config_begin_replace(struct config_reader *, const struct xml_event *, struct err *);
-const char *config_path(struct config_reader *, const char *path); /* relative to the configuration file */
-int config_flag(struct config_reader *, const struct xml_event *, const char *attribute, uint8_t *choice, struct err *);
-/* The attribute or "". */
-const char *config_attribute(struct config_reader *, const struct xml_event *, const char *name);
-/* Begins r->metric; display_name and sort: what these attributes are called in this form of the file. */
-int config_begin_metric(struct config_reader *, const struct xml_event *, const char *display_name, const char *sort,
-                        struct err *);
-int config_finish_hpcview3(struct config_reader *, struct err *);
-/* Takes the formula in infix for the metric being read. */
-int config_take_formula(struct config_reader *, const char *formula, uint64_t line, struct err *);
-
 #endif

@@ -2,7 +2,7 @@
  * The original HPCVIEW configuration (HPCView 3.x): TITLE, PATH, REPLACE, STRUCTURE, GROUP, METRIC with FILE or
  * COMPUTE. Every distinct FILE becomes a run; every METRIC a column, in the order of the file.
  */
-#include "metrics/config/config.h"
+#include "metrics/config/config_reader.h"
 
 static int begin_title(struct config_reader *r, const struct xml_event *event, struct err *err)
 {

@@ -12,7 +12,7 @@
 enum { BLOCK = 256 };
 
 /*
- * Operations on lanes (metrics_int.h). Behind the n values of a block others may stand, up to an even number; what is made of them nobody reads.
+ * Operations on lanes (formula.h). Behind the n values of a block others may stand, up to an even number; what is made of them nobody reads.
  *
  * Values are finite or missing, so x - x is 0 or missing: less that, a result is missing where an operand is, and keeps the sign of a zero.
  */

@@ -5,14 +5,14 @@ metrics_libmetrics_a_SOURCES += \
 check_PROGRAMS += %D%/expr_test %D%/blocks_test
 TESTS += %D%/expr_test %D%/blocks_test
 %C%_expr_test_SOURCES = %D%/expr_test.c tests/cases.h tests/chance.h tests/tap.h
-%C%_expr_test_LDADD = $(ROOM_LDADD)
+%C%_expr_test_LDADD = $(METRICS_LDADD)
 %C%_blocks_test_SOURCES = %D%/blocks_test.c tests/tap.h
-%C%_blocks_test_LDADD = $(ROOM_LDADD)
+%C%_blocks_test_LDADD = $(METRICS_LDADD)
 check_PROGRAMS += %D%/expr_fuzz
 FUZZERS += %D%/expr_fuzz
 %C%_expr_fuzz_SOURCES = %D%/expr_fuzz.c
 %C%_expr_fuzz_LDFLAGS = $(FUZZER_FLAGS)
-%C%_expr_fuzz_LDADD = $(LIBFUZZER) $(ROOM_LDADD)
+%C%_expr_fuzz_LDADD = $(LIBFUZZER) $(METRICS_LDADD)
 EXTRA_DIST += \
 	tests/corpus/expr/bad-numbers \
 	tests/corpus/expr/bytes \

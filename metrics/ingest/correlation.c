@@ -62,3 +62,10 @@ const char *correlate_module_name(const struct correlation *c, uint32_t module)
     const char *path = strtab_get(c->strings, m->role ? m->role : m->path);
     return m->role ? path : module_base_name(path);
 }
+
+struct identity identity_of(const struct place *p, uint32_t ordinal)
+{
+    bool by_line = p->kind == PLACE_LINE || p->kind == PLACE_LOOP;
+    return (struct identity){p->parent,    p->kind,      p->full_name, p->file,     by_line ? p->line_first : 0,
+                             p->call_file, p->call_line, p->on_line,   p->instance, ordinal};
+}

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-struct feeder {
+struct assigning {
     const struct input *inputs;
     size_t input_count;
     struct strtab *strings;
@@ -14,7 +14,7 @@ struct feeder {
 };
 
 /* "CYCLES[3]", with several processes "CYCLES[rank.3]". */
-static str_id thread_column_name(struct feeder *m, str_id column, const struct hpcprof *p,
+static str_id thread_column_name(struct assigning *m, str_id column, const struct hpcprof *p,
                                  const struct hpcprof_thread *t)
 {
     const char *name = strtab_get(m->strings, column);
@@ -26,7 +26,7 @@ static str_id thread_column_name(struct feeder *m, str_id column, const struct h
     return strtab_printf(m->strings, "%s[p%u.%u]", name, p->processes[t->process].pid, t->number);
 }
 
-static uint32_t add_thread_column(struct feeder *m, uint32_t of, const struct hpcprof *p,
+static uint32_t add_thread_column(struct assigning *m, uint32_t of, const struct hpcprof *p,
                                   const struct hpcprof_thread *t)
 {
     struct column c = m->columns->list.items[of];
@@ -50,7 +50,7 @@ static uint32_t add_thread_column(struct feeder *m, uint32_t of, const struct hp
     return (uint32_t)(m->columns->list.count - 1);
 }
 
-static bool feeds(const struct feeder *m, size_t input, size_t event, const struct column *c)
+static bool belongs_to(const struct assigning *m, size_t input, size_t event, const struct column *c)
 {
     const struct hpcprof *p = m->inputs[input].profile;
     return !c->expr && !c->statistic && !c->error && c->run == m->inputs[input].run &&
@@ -71,20 +71,20 @@ bool *columns_regions_named(struct arena *arena, const struct strtab *strings, c
     return inside;
 }
 
-static bool *regions_named(struct feeder *m, const struct hpcprof *p, str_id region)
+static bool *regions_named(struct assigning *m, const struct hpcprof *p, str_id region)
 {
     return columns_regions_named(m->columns->arena, m->strings, p, region);
 }
 
 /* The counters' own totals of a column's event, if every thread of the run that counted the event noted one. */
-static void add_exact_totals(struct feeder *m, struct column *c)
+static void add_exact_totals(struct assigning *m, struct column *c)
 {
     double total = 0;
     size_t noted = 0, threads = 0;
     for (size_t i = 0; i < m->input_count; i++) {
         const struct hpcprof *p = m->inputs[i].profile;
         for (size_t e = 0; e < p->event_count; e++) {
-            if (!feeds(m, i, e, c))
+            if (!belongs_to(m, i, e, c))
                 continue;
             threads += p->thread_count;
             for (size_t k = 0; k < p->total_count; k++)
@@ -98,7 +98,7 @@ static void add_exact_totals(struct feeder *m, struct column *c)
         c->metric.exact_total = total / c->metric.repetitions;
 }
 
-static void add_thread_feeds(struct feeder *m, size_t base_columns, struct warnings *warnings)
+static void add_thread_feeds(struct assigning *m, size_t base_columns, struct warnings *warnings)
 {
     size_t made = 0;
     for (uint32_t c = 0; c < base_columns; c++)
@@ -107,37 +107,38 @@ static void add_thread_feeds(struct feeder *m, size_t base_columns, struct warni
             if (!m->columns->list.items[c].metric.display || m->inputs[i].finished)
                 continue;
             for (size_t e = 0; e < p->event_count; e++) {
-                if (!feeds(m, i, e, &m->columns->list.items[c]))
+                if (!belongs_to(m, i, e, &m->columns->list.items[c]))
                     continue;
-                struct feed f = {.column = c,
-                                 .in_region = regions_named(m, p, m->columns->list.items[c].metric.region),
-                                 .by_thread = arena_alloc(m->columns->arena, p->thread_count * sizeof(uint32_t))};
+                struct event_column f = {.column = c,
+                                         .in_region = regions_named(m, p, m->columns->list.items[c].metric.region),
+                                         .by_thread =
+                                             arena_alloc(m->columns->arena, p->thread_count * sizeof(uint32_t))};
                 for (size_t t = 0; t < p->thread_count; t++) {
                     bool room = made < LIMIT_THREAD_COLUMNS;
                     f.by_thread[t] = room ? add_thread_column(m, c, p, &p->threads[t]) : COLUMN_NONE;
                     made++;
                 }
-                *vec_push(&m->columns->feeds[i][e]) = f;
+                *vec_push(&m->columns->event_columns[i][e]) = f;
             }
         }
     if (made > LIMIT_THREAD_COLUMNS)
         warnings_add(warnings, "%zu columns by thread; only the first %d are shown", made, LIMIT_THREAD_COLUMNS);
 }
 
-void columns_make_feeds(struct columns *c, const struct config *config, const struct input *inputs, size_t input_count,
-                        struct strtab *strings, struct warnings *warnings)
+void columns_assign_events(struct columns *c, const struct config *config, const struct input *inputs,
+                           size_t input_count, struct strtab *strings, struct warnings *warnings)
 {
-    struct feeder m = {inputs, input_count, strings, c};
+    struct assigning m = {inputs, input_count, strings, c};
     size_t base_columns = c->list.count;
-    c->feeds = mem_calloc(input_count, sizeof *c->feeds);
+    c->event_columns = mem_calloc(input_count, sizeof *c->event_columns);
     c->input_count = input_count;
     for (size_t i = 0; i < input_count; i++) {
         size_t events = inputs[i].profile->event_count;
-        c->feeds[i] = mem_calloc(events, sizeof *c->feeds[i]);
+        c->event_columns[i] = mem_calloc(events, sizeof *c->event_columns[i]);
         for (size_t e = 0; e < events; e++)
             for (uint32_t k = 0; k < base_columns; k++)
-                if (feeds(&m, i, e, &c->list.items[k]))
-                    *vec_push(&c->feeds[i][e]) = (struct feed){
+                if (belongs_to(&m, i, e, &c->list.items[k]))
+                    *vec_push(&c->event_columns[i][e]) = (struct event_column){
                         .column = k, .in_region = regions_named(&m, inputs[i].profile, c->list.items[k].metric.region)};
     }
     for (uint32_t k = 0; k < base_columns; k++)

@@ -161,7 +161,7 @@ static void gather_tables(struct correlation *c, const struct config *config, co
     struct sites_of_contexts sites = {asked_site, &asker};
     struct err err = {0};
     uint32_t run = config->runs.count > 1 ? input->run : RUN_ALONE;
-    if (tables_gather(&c->tables, c->strings, input->profile, &sites, run, c->process_count, c->event_count, &err) < 0)
+    if (tables_ingest(&c->tables, c->strings, input->profile, &sites, run, c->process_count, c->event_count, &err) < 0)
         warnings_add(warnings, "some tables of run '%s' are omitted: %s", config->runs.items[input->run].name, err.msg);
     c->process_count += (uint32_t)input->profile->process_count;
     c->event_count += (uint32_t)input->profile->event_count;
@@ -222,7 +222,8 @@ static void end_sites(struct input_sites *known)
 }
 
 /* The column a count goes to; of threads only where the input has each thread's counts. */
-static uint32_t fed_column(const struct feed *to, const struct input *input, const struct hpcprof_count *count)
+static uint32_t column_of_count(const struct event_column *to, const struct input *input,
+                                const struct hpcprof_count *count)
 {
     if (to->in_region && !to->in_region[count->region])
         return COLUMN_NONE;
@@ -231,18 +232,18 @@ static uint32_t fed_column(const struct feed *to, const struct input *input, con
     return input->path ? COLUMN_NONE : to->by_thread[count->thread];
 }
 
-/* What the counts are of that feed a column gets its number, in their order. */
+/* What the counts are of that go to a column gets its number, in their order. */
 static void number_sites(struct correlation *c, const struct config *config, const struct input *input,
-                         const struct feed_list *feeds, struct input_sites *known)
+                         const struct event_column_list *event_columns, struct input_sites *known)
 {
     const struct hpcprof *p = input->profile;
     for (size_t i = 0; i < p->count_count; i++) {
         const struct hpcprof_count *count = &p->counts[i];
-        const struct feed_list *to = &feeds[count->event];
-        bool feeds_any = false;
-        for (size_t k = 0; k < to->count && !feeds_any; k++)
-            feeds_any = fed_column(&to->items[k], input, count) != COLUMN_NONE;
-        if (feeds_any) {
+        const struct event_column_list *to = &event_columns[count->event];
+        bool has_column = false;
+        for (size_t k = 0; k < to->count && !has_column; k++)
+            has_column = column_of_count(&to->items[k], input, count) != COLUMN_NONE;
+        if (has_column) {
             site_of_context(c, config, input, count->context, known);
             call_of_context(c, config, input, count->context, known);
         }
@@ -263,15 +264,15 @@ enum { COUNTS_AT_ONCE = 1 << 16 };
 
 /* The cells of what was numbered. Counts become cells from behind, and are dropped meanwhile where that may be: there are
    millions, and not both are ever whole. */
-static void take_counts(struct correlation *c, const struct input *input, const struct feed_list *feeds,
+static void take_counts(struct correlation *c, const struct input *input, const struct event_column_list *event_columns,
                         const struct input_sites *known)
 {
     struct hpcprof *p = input->profile;
     for (size_t i = p->count_count; i-- > 0;) {
         const struct hpcprof_count *count = &p->counts[i];
-        const struct feed_list *to = &feeds[count->event];
+        const struct event_column_list *to = &event_columns[count->event];
         for (size_t k = to->count; k-- > 0;) {
-            uint32_t column = fed_column(&to->items[k], input, count);
+            uint32_t column = column_of_count(&to->items[k], input, count);
             if (column != COLUMN_NONE)
                 add_cell(c, column, count, known);
         }
@@ -308,16 +309,16 @@ static double *entries_of(struct loop_count *n)
 }
 
 static void gather_input(struct correlation *c, const struct config *config, const struct input *input,
-                         const struct feed_list *feeds, struct warnings *warnings)
+                         const struct event_column_list *event_columns, struct warnings *warnings)
 {
     bool paths = hpcprof_has_paths(input->profile);
     struct input_sites known = begin_sites(input->profile, paths);
     *vec_push(&c->with_paths) = paths;
-    number_sites(c, config, input, feeds, &known);
+    number_sites(c, config, input, event_columns, &known);
     gather_loop_counts(c, input->profile, &known, EVENT_ITERATIONS, iterations_of);
     gather_loop_counts(c, input->profile, &known, EVENT_ENTRIES, entries_of);
     gather_tables(c, config, input, &known, warnings);
-    take_counts(c, input, feeds, &known);
+    take_counts(c, input, event_columns, &known);
     end_sites(&known);
 }
 
@@ -328,8 +329,8 @@ struct thread_reading {
     const struct config *config;
     const struct columns *columns;
     const struct input *input;
-    const struct feed_list *feeds; /* of the input, by its events */
-    uint32_t first_thread;         /* of the measurement at hand, counted over the input */
+    const struct event_column_list *event_columns; /* of the input, by its events */
+    uint32_t first_thread;                         /* of the measurement at hand, counted over the input */
 };
 
 static uint32_t event_in(const struct hpcprof *all, const struct hpcprof *p, size_t event)
@@ -342,14 +343,14 @@ static uint32_t event_in(const struct hpcprof *all, const struct hpcprof *p, siz
     return i < all->event_count ? i : UINT32_MAX;
 }
 
-/* The feeds of the input's threads for one of its measurements, whose events, regions and threads have numbers of their
+/* The columns of the input's threads for one of its measurements, whose events, regions and threads have numbers of their
    own. */
-static void own_feeds(const struct thread_reading *r, const struct hpcprof *p, size_t event, struct arena *arena,
-                      struct feed_list *own)
+static void own_columns(const struct thread_reading *r, const struct hpcprof *p, size_t event, struct arena *arena,
+                        struct event_column_list *own)
 {
     uint32_t of_all = event_in(r->input->profile, p, event);
-    for (size_t k = 0; of_all != UINT32_MAX && k < r->feeds[of_all].count; k++) {
-        struct feed f = r->feeds[of_all].items[k];
+    for (size_t k = 0; of_all != UINT32_MAX && k < r->event_columns[of_all].count; k++) {
+        struct event_column f = r->event_columns[of_all].items[k];
         if (!f.by_thread || r->first_thread + p->thread_count > r->input->profile->thread_count)
             continue;
         f.by_thread += r->first_thread;
@@ -362,41 +363,43 @@ static void gather_threads(void *ctx, const struct hpcprof *p)
 {
     struct thread_reading *r = ctx;
     struct input input = {.profile = (struct hpcprof *)p, .run = r->input->run};
-    struct feed_list *feeds = mem_calloc(p->event_count, sizeof *feeds);
+    struct event_column_list *event_columns = mem_calloc(p->event_count, sizeof *event_columns);
     struct input_sites known = begin_sites(p, hpcprof_has_paths(r->input->profile));
     struct arena *arena = arena_create();
     for (size_t e = 0; e < p->event_count; e++)
-        own_feeds(r, p, e, arena, &feeds[e]);
+        own_columns(r, p, e, arena, &event_columns[e]);
     if (check_profile(p, NULL) == 0) {
-        number_sites(r->c, r->config, &input, feeds, &known);
-        take_counts(r->c, &input, feeds, &known);
+        number_sites(r->c, r->config, &input, event_columns, &known);
+        take_counts(r->c, &input, event_columns, &known);
     }
     r->first_thread += (uint32_t)p->thread_count;
     for (size_t e = 0; e < p->event_count; e++)
-        vec_release(&feeds[e]);
+        vec_release(&event_columns[e]);
     end_sites(&known);
     arena_free(arena);
-    mem_free(feeds);
+    mem_free(event_columns);
 }
 
 static int gather_by_thread(struct correlation *c, const struct config *config, const struct input *input,
-                            const struct columns *columns, const struct feed_list *feeds, struct err *err)
+                            const struct columns *columns, const struct event_column_list *event_columns,
+                            struct err *err)
 {
-    struct thread_reading r = {.c = c, .config = config, .columns = columns, .input = input, .feeds = feeds};
+    struct thread_reading r = {
+        .c = c, .config = config, .columns = columns, .input = input, .event_columns = event_columns};
     return filters_read_as(input->path,
                            &(struct hpcprof_reading){.threads = config->threads, .each = gather_threads, .ctx = &r},
                            NULL, NULL, err);
 }
 
-int correlate_gather(struct correlation *c, const struct config *config, const struct input *inputs, size_t input_count,
-                     const struct columns *columns, struct warnings *warnings, struct err *err)
+int ingest_inputs(struct correlation *c, const struct config *config, const struct input *inputs, size_t input_count,
+                  const struct columns *columns, struct warnings *warnings, struct err *err)
 {
     for (size_t i = 0; i < input_count; i++) {
         if (check_profile(inputs[i].profile, err) < 0)
             return -1;
-        gather_input(c, config, &inputs[i], columns->feeds[i], warnings);
+        gather_input(c, config, &inputs[i], columns->event_columns[i], warnings);
         if (inputs[i].path && config->per_thread &&
-            gather_by_thread(c, config, &inputs[i], columns, columns->feeds[i], err) < 0)
+            gather_by_thread(c, config, &inputs[i], columns, columns->event_columns[i], err) < 0)
             return -1;
         if (inputs[i].path)
             hpcprof_drop_counts(inputs[i].profile); /* who wants them again reads them again */
@@ -407,8 +410,8 @@ int correlate_gather(struct correlation *c, const struct config *config, const s
     return 0;
 }
 
-struct context_sites correlate_contexts(struct correlation *c, const struct config *config, const struct hpcprof *p,
-                                        uint32_t run, bool paths)
+struct context_sites ingest_contexts(struct correlation *c, const struct config *config, const struct hpcprof *p,
+                                     uint32_t run, bool paths)
 {
     struct input input = {.profile = (struct hpcprof *)p, .run = run};
     struct input_sites known = begin_sites(p, paths);

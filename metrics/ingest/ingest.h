@@ -44,7 +44,7 @@ struct column {
     struct expr *expr;   /* computed: its own; else NULL */
     bool error;          /* of the difference `base` */
     uint32_t spreads[2]; /* of the error: the deviations over repetitions of what differs; COLUMN_NONE: one run each */
-    uint32_t fact;       /* LOOP: column of the table loop_quality */
+    uint32_t property;   /* LOOP: column of the table loop_quality */
     uint32_t *operands;  /* computed: column of each of the formula's names */
     bool by_line, of_thread;
     uint32_t run; /* measured: whose; RUN_ALL: of every run */
@@ -52,18 +52,18 @@ struct column {
     const char *where;
 };
 
-/* One event of one input feeds these columns: `column`, or by_thread[thread], parts of that one, where it is not NULL.
+/* Counts of one event of one input go to these columns: `column`, or by_thread[thread], parts of that one, where it is not NULL.
  */
-struct feed {
+struct event_column {
     uint32_t column;
-    uint32_t *by_thread; /* COLUMN_NONE: this thread feeds none */
+    uint32_t *by_thread; /* COLUMN_NONE: none of this thread */
     bool *in_region;     /* by region of the input; NULL: all of them */
 };
-struct feed_list VEC(struct feed);
+struct event_column_list VEC(struct event_column);
 
 struct columns {
     struct VEC(struct column) list;
-    struct feed_list **feeds; /* feeds[input][event] */
+    struct event_column_list **event_columns; /* event_columns[input][event] */
     size_t input_count;
     size_t wanted_count; /* the last ones are wanted statistics */
     struct arena *arena;
@@ -72,31 +72,20 @@ struct columns {
 int columns_make(const struct config *, const struct input *, size_t input_count, struct strtab *, struct columns *,
                  struct warnings *, struct err *);
 uint32_t columns_find(const struct columns *, str_id name); /* or COLUMN_NONE */
-/* Once all columns are there (feeds.c). */
-void columns_make_feeds(struct columns *, const struct config *, const struct input *, size_t input_count,
-                        struct strtab *, struct warnings *);
+/* Once all columns are there (event_columns.c). */
+void columns_assign_events(struct columns *, const struct config *, const struct input *, size_t input_count,
+                           struct strtab *, struct warnings *);
 /* By region of the measurement: is it the named one, or in it? NULL: no region is asked for. */
 bool *columns_regions_named(struct arena *, const struct strtab *, const struct hpcprof *, str_id region);
 void columns_release(struct columns *, const struct input *);
-
-/* ---- comparisons as columns ---------------------------------------------------------------------------------- */
-
-enum comparison { COMPARE_DIFFERENCE, COMPARE_RATIO, COMPARE_LOSS };
-/* The computed columns that compare an event's columns of two runs. */
-void compare_columns(const struct config *, const struct input *, size_t input_count, const char *event,
-                     const char *base, const char *new,
-                     void (*add)(void *ctx, enum comparison, const char *name, const char *formula), void *ctx);
 
 /* ---- the loops' properties as columns ------------------------------------------------------------------------ */
 
 /* What is known of loops as columns: "loop_" and the name of a column of numbers of the table loop_quality. */
 #define LOOPS_BLOCK "loops" /* all of them */
-size_t loops_fact_count(void);
-const struct table_column *loops_fact(size_t); /* NULL: that column is no number */
-uint32_t loops_fact_named(const char *name);   /* UINT32_MAX: there is none */
 /* Fills these columns: at loops what the table has; further out a mean, weighed by the columns' base, of what is a share
    or a ratio. */
-void loops_columns(struct experiment *, const struct columns *);
+void loop_properties_fill(struct experiment *, const struct columns *);
 
 /* ---- where it was measured ----------------------------------------------------------------------------------- */
 
@@ -201,16 +190,26 @@ struct correlation {
 void correlation_init(struct correlation *, struct strtab *);
 void correlation_release(struct correlation *);
 void module_free_structure(struct module *); /* and what was made of it */
+/*
+ * What tells a place from its siblings. It is made of what the source says, not of scopes or addresses, so that the
+ * same place in another build of the module is the same one; where that is not enough, the ordinal among the equal ones
+ * is.
+ */
+struct identity {
+    uint32_t parent, kind, name, file, line, call_file, call_line, on_line, instance, ordinal;
+};
+struct identity identity_of(const struct place *, uint32_t ordinal);
+
 /* Gathers sites and cells of all inputs; contexts and counts of those that can be read again are dropped meanwhile. */
-int correlate_gather(struct correlation *, const struct config *, const struct input *, size_t input_count,
-                     const struct columns *, struct warnings *, struct err *);
+int ingest_inputs(struct correlation *, const struct config *, const struct input *, size_t input_count,
+                  const struct columns *, struct warnings *, struct err *);
 /* By context of a measurement of the run, its site and the innermost frame of its path (NULL: its input has no `paths`):
-   those that correlate_gather made, and numbers above. mem_free both. */
+   those that ingest_inputs made, and numbers above. mem_free both. */
 struct context_sites {
     uint32_t *sites, *calls;
 };
-struct context_sites correlate_contexts(struct correlation *, const struct config *, const struct hpcprof *,
-                                        uint32_t run, bool paths);
+struct context_sites ingest_contexts(struct correlation *, const struct config *, const struct hpcprof *, uint32_t run,
+                                     bool paths);
 /* Modules of one role, one in each run, are one MODULE: builds that are compared. One role have those of one name; else
    the programs that were run, and versions of a library, if their names are similar. */
 void correlate_group_modules(struct correlation *);
@@ -240,7 +239,7 @@ struct sites_of_contexts { /* the site of a context, made where there is none ye
 /* Adds a measurement's tables to `to`: contexts become sites, processes and events are counted from the given ones on. Of
    several runs each row says of which it is. */
 #define RUN_ALONE UINT32_MAX
-int tables_gather(struct table_list *to, struct strtab *, const struct hpcprof *, const struct sites_of_contexts *,
+int tables_ingest(struct table_list *to, struct strtab *, const struct hpcprof *, const struct sites_of_contexts *,
                   uint32_t run, uint32_t first_process, uint32_t first_event, struct err *);
 /* Sites become places, events metrics, and the experiment has its tables, in order. */
 int tables_finish(struct experiment *, const struct correlation *from, const uint32_t *site_places,

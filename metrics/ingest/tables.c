@@ -7,7 +7,7 @@
  *     found    ->  place                 a place by the number it had before places were put in order
  *     found file -> file                 the same of files
  *     process  ->  process               of the experiment
- *     event    ->  metric                the column that the event feeds first
+ *     event    ->  metric                the first column of the event's counts
  *     thread   ->  threads, region -> regions: tables of their own, made where something refers to them
  *
  * Of several runs each row says of which it is: a column "run" stands in front.
@@ -155,7 +155,7 @@ static int tables_with_run(struct table_list *to, struct strtab *strings, const 
 
 /* ---- the way ------------------------------------------------------------------------------------------ */
 
-int tables_gather(struct table_list *to, struct strtab *strings, const struct hpcprof *p,
+int tables_ingest(struct table_list *to, struct strtab *strings, const struct hpcprof *p,
                   const struct sites_of_contexts *sites, uint32_t run, uint32_t first_process, uint32_t first_event,
                   struct err *err)
 {

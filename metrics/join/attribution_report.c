@@ -290,8 +290,8 @@ static void add_placements(struct experiment *e, const struct correlation *c, ui
     }
 }
 
-int lost_table(struct experiment *e, const struct correlation *c, const struct columns *columns,
-               const struct input *inputs, size_t n, struct err *err)
+int attribution_table(struct experiment *e, const struct correlation *c, const struct columns *columns,
+                      const struct input *inputs, size_t n, struct err *err)
 {
     struct kernel_losses kernel = kernel_losses(inputs, n);
     struct table *t = NULL;

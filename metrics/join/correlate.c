@@ -13,13 +13,6 @@
 
 /* ---- places -------------------------------------------------------------------------- */
 
-struct identity identity_of(const struct place *p, uint32_t ordinal)
-{
-    bool by_line = p->kind == PLACE_LINE || p->kind == PLACE_LOOP;
-    return (struct identity){p->parent,    p->kind,      p->full_name, p->file,     by_line ? p->line_first : 0,
-                             p->call_file, p->call_line, p->on_line,   p->instance, ordinal};
-}
-
 struct wanted { /* a place to be found */
     const struct correlation *c;
     struct identity identity;

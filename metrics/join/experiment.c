@@ -141,7 +141,7 @@ static void copy_runs(struct experiment *e, const struct config *config, const s
         run->name = strtab_add(e->strings, config->runs.items[i].name);
         run->asked = asked_of(e, inputs, n, i);
         take_modules(e, inputs, n, i);
-        facts_take(e, c, inputs, n, i);
+        environment_take(e, c, inputs, n, i);
         run->process_first = (uint32_t)all.count;
         for (size_t k = 0; k < n; k++)
             if (inputs[k].run == i)
@@ -200,14 +200,15 @@ static int take_columns(struct experiment *e, const struct columns *columns, str
     return 0;
 }
 
-/* The first column that each event feeds, events counted over all inputs; TABLE_NONE: it feeds none. */
+/* The first column that counts of each event go to, events counted over all inputs; TABLE_NONE: to none. */
 static uint32_t *metrics_of_events(const struct columns *columns, const struct input *inputs, size_t count)
 {
     uint32_t *metrics = mem_alloc(count * sizeof *metrics);
     size_t at = 0;
     for (size_t i = 0; i < columns->input_count; i++)
         for (size_t e = 0; e < inputs[i].profile->event_count && at < count; e++)
-            metrics[at++] = columns->feeds[i][e].count ? columns->feeds[i][e].items[0].column : TABLE_NONE;
+            metrics[at++] =
+                columns->event_columns[i][e].count ? columns->event_columns[i][e].items[0].column : TABLE_NONE;
     return metrics;
 }
 
@@ -253,16 +254,16 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
     correlation_init(&c, e->strings);
     int status = columns_make(config, inputs, input_count, e->strings, &columns, warnings, err);
     if (status == 0)
-        status = correlate_gather(&c, config, inputs, input_count, &columns, warnings, err);
+        status = ingest_inputs(&c, config, inputs, input_count, &columns, warnings, err);
     if (status == 0) {
         correlate_group_modules(&c);
         sources_name_modules(&c);
         correlate_place(&c, config, source, warnings, progress);
         sources_find(&c, config, inputs, input_count);
         if (config->runs.count > 1)
-            match_runs(&c, warnings);
+            align_runs(&c, warnings);
         if (config->compare)
-            match_warn_programs(&c, warnings);
+            align_warn_programs(&c, warnings);
         sources_keep_folders(&c, e);
         sources_name_files(&c, config);
         name_files_as_shown(&c);
@@ -279,7 +280,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         if (status == 0)
             status = take_tables(e, &c, &columns, inputs, new_of, err);
         if (status == 0)
-            status = lost_table(e, &c, &columns, inputs, input_count, err);
+            status = attribution_table(e, &c, &columns, inputs, input_count, err);
         if (status == 0)
             status = calls_build(e, &c, new_of, warnings, err);
         if (status == 0 && config->fold_recursion)
@@ -287,7 +288,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         if (status == 0)
             status = statistics_compute(e, &c, config, &columns, inputs, input_count, new_of, err);
         if (status == 0) {
-            loops_columns(e, &columns);
+            loop_properties_fill(e, &columns);
             for (size_t tree = 0; tree < e->tree_count; tree++)
                 formulas_compute(e, tree, config->threads);
             warn_shares(e, &c, &columns, warnings);

@@ -1886,7 +1886,7 @@ static void test_sites(void)
     for (size_t k = 0; k < MEASURED; k++) {
         struct hpcprof *p = hpcprof_create();
         draw_contexts(p, all[k]);
-        struct context_sites found = correlate_contexts(&c, config, p, 0, true);
+        struct context_sites found = ingest_contexts(&c, config, p, 0, true);
         for (size_t i = 0; i < CONTEXTS; i++) {
             all[k][i].is_site = found.sites[i];
             all[k][i].is_call = found.calls[i];

@@ -138,12 +138,12 @@ static void add_idle_modules(struct splitting *s)
         hpcprof_add_module(s->profile, text(s, run->modules[i]), "");
 }
 
-static void add_facts(struct splitting *s)
+static void add_environment(struct splitting *s)
 {
     const struct experiment_run *run = &s->e->runs[0];
-    for (uint32_t i = 0; i < run->fact_count; i++) {
-        str_id name = strtab_add(s->profile->strings, text(s, run->facts[i].name));
-        str_id value = strtab_add(s->profile->strings, text(s, run->facts[i].value));
+    for (uint32_t i = 0; i < run->environment_count; i++) {
+        str_id name = strtab_add(s->profile->strings, text(s, run->environment[i].name));
+        str_id value = strtab_add(s->profile->strings, text(s, run->environment[i].value));
         hpcprof_add_note(s->profile, &(struct hpcprof_note){0, name, value});
     }
 }
@@ -377,7 +377,7 @@ static int split(struct splitting *s, struct structures *structures)
     if (add_events(s) < 0)
         return -1;
     add_idle_modules(s);
-    add_facts(s);
+    add_environment(s);
     hpcprof_finish(s->profile);
     for (size_t i = 0; i < s->trees.count; i++)
         structures_add(structures, s->trees.items[i], s->build_id);

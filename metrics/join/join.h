@@ -11,39 +11,20 @@
 #ifndef METRICS_JOIN_H
 #define METRICS_JOIN_H
 
+#include "metrics/align/align.h"
 #include "metrics/code/code.h"
 
 /* ---- correlate.c --------------------------------------------------------------------------------------------- */
-
-/*
- * What tells a place from its siblings. It is made of what the source says, not of scopes or addresses, so that the
- * same place in another build of the module is the same one; where that is not enough, the ordinal among the equal ones
- * is.
- */
-struct identity {
-    uint32_t parent, kind, name, file, line, call_file, call_line, on_line, instance, ordinal;
-};
-struct identity identity_of(const struct place *, uint32_t ordinal);
 
 /* Asks the source for every module's structure and puts every site into its place. */
 void correlate_place(struct correlation *, const struct config *, const struct structure_source *, struct warnings *,
                      const struct progress *);
 
-/* ---- align_runs.c, line_diff.c ------------------------------------------------------------------------------- */
-
-/* Places of several runs that are one thing in the source become one: files of one tree in different folders, lines
-   that have moved, loops that compilers begin elsewhere. After sources_find, whose texts it compares. */
-void match_runs(struct correlation *, struct warnings *);
-/* Warns where two runs that are compared ran programs that are not one module. */
-void match_warn_programs(const struct correlation *, struct warnings *);
-/* By line of a, the first one first: the line of b, from 1, that it has become; 0: it is gone. mem_free. */
-uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
-
 /* ---- environment.c ------------------------------------------------------------------------------------------- */
 
-/* The facts of a run: of its measurements' notes, and of its modules. */
-void facts_take(struct experiment *, const struct correlation *, const struct input *, size_t input_count,
-                uint32_t run);
+/* The environment of a run: of its measurements' notes, and of its modules. */
+void environment_take(struct experiment *, const struct correlation *, const struct input *, size_t input_count,
+                      uint32_t run);
 
 /* ---- finished_run.c -------------------------------------------------------------------------- */
 
@@ -64,14 +45,8 @@ void sources_name_modules(struct correlation *);
 void sources_name_files(struct correlation *, const struct config *);
 /* The folders that are common to each module's own sources, where they are here. */
 void sources_keep_folders(const struct correlation *, struct experiment *);
-/* How many whole components the ends of two paths share. */
-unsigned path_shared_end(const char *a, const char *b);
 /* Fills `found` of every file, looking on this machine. */
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
-
-/* Opens one run's measurement, whosever it is (read.c). */
-int measurement_read(const struct config *, const struct config_run *, const struct progress *, struct hpcprof **,
-                     struct warnings *, struct err *);
 
 /* ---- order.c ------------------------------------------------------------------------------------------------- */
 
@@ -91,8 +66,8 @@ void calls_fold(struct experiment *, struct correlation *); /* experiment_fold_r
 /* Shares of what could be shown less exactly than by line. */
 void warn_shares(const struct experiment *, const struct correlation *, const struct columns *, struct warnings *);
 /* The table "placement": what of each event is shown by line, by function, by module and not at all, and why. */
-int lost_table(struct experiment *, const struct correlation *, const struct columns *, const struct input *,
-               size_t input_count, struct err *);
+int attribution_table(struct experiment *, const struct correlation *, const struct columns *, const struct input *,
+                      size_t input_count, struct err *);
 /* What the recorder lost, and what it could not note. */
 void warn_recording(const struct input *, size_t input_count, struct warnings *);
 

@@ -315,16 +315,6 @@ static void index_release(struct folder_index *x)
     strtab_free(x->names);
 }
 
-unsigned path_shared_end(const char *a, const char *b)
-{
-    const char *p = a + strlen(a), *q = b + strlen(b);
-    unsigned components = 0;
-    for (; p > a && q > b && p[-1] == q[-1]; p--, q--)
-        components += p[-1] == '/';
-    bool whole = (p == a && (q == b || q[-1] == '/')) || (q == b && p[-1] == '/');
-    return components + whole;
-}
-
 /* The file below the folder that shares the longest end with `path`; of equal ones the shorter path, then the first by
    name: readdir's order must not matter. */
 static const char *best_indexed(const struct folder_index *x, const char *path)

@@ -322,7 +322,7 @@ static int end_repetition(struct reading *r, uint32_t run, struct err *err)
 static void gather_measurement(void *ctx, const struct hpcprof *p)
 {
     struct reading *r = ctx;
-    struct context_sites known = correlate_contexts(r->c, r->config, p, r->run, r->paths);
+    struct context_sites known = ingest_contexts(r->c, r->config, p, r->run, r->paths);
     for (size_t i = 0; i < r->list.count; i++) {
         struct gathering *g = &r->list.items[i];
         const struct column *base = &r->columns->list.items[g->base];

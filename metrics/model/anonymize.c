@@ -185,19 +185,19 @@ static str_id without_paths(struct strtab *strings, const char *options)
 }
 
 /* Of the environment nothing stays. */
-static void clean_facts(struct experiment *e, struct experiment_run *run)
+static void clean_environment(struct experiment *e, struct experiment_run *run)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < run->fact_count; i++) {
-        if (str_starts(strtab_get(e->strings, run->facts[i].name), FACT_ENVIRONMENT))
+    for (uint32_t i = 0; i < run->environment_count; i++) {
+        if (str_starts(strtab_get(e->strings, run->environment[i].name), ENVIRONMENT_VARIABLE))
             continue;
-        run->facts[kept] = run->facts[i];
-        clean(e, &run->facts[kept].name);
-        str_id *value = &run->facts[kept++].value;
+        run->environment[kept] = run->environment[i];
+        clean(e, &run->environment[kept].name);
+        str_id *value = &run->environment[kept++].value;
         *value = without_paths(e->strings, strtab_get(e->strings, *value));
         clean(e, value);
     }
-    run->fact_count = kept;
+    run->environment_count = kept;
 }
 
 void experiment_anonymize(struct experiment *e)
@@ -210,7 +210,7 @@ void experiment_anonymize(struct experiment *e)
         clean_command(e, &e->runs[i].command);
         for (size_t k = 0; k < e->runs[i].module_count; k++)
             clean(e, &e->runs[i].modules[k]);
-        clean_facts(e, &e->runs[i]);
+        clean_environment(e, &e->runs[i]);
     }
     clean_processes(e);
     for (size_t i = 0; i < e->file_count; i++)

@@ -13,11 +13,12 @@ static struct experiment *of_jane(void)
     e->runs = mem_calloc(1, sizeof *e->runs);
     e->runs[0].name = strtab_add(e->strings, "heat.node7.4711");
     e->runs[0].command = strtab_add(e->strings, "/home/jane/bin/heat 160000 --key=secret");
-    e->runs[0].facts = mem_calloc(2, sizeof *e->runs[0].facts);
-    e->runs[0].facts[0] = (struct experiment_fact){strtab_add(e->strings, "built the program"),
-                                                   strtab_add(e->strings, "GNU C17 -O3 -I/home/jane/include")};
-    e->runs[0].facts[1] = (struct experiment_fact){strtab_add(e->strings, "env:KEY"), strtab_add(e->strings, "secret")};
-    e->runs[0].fact_count = 2;
+    e->runs[0].environment = mem_calloc(2, sizeof *e->runs[0].environment);
+    e->runs[0].environment[0] = (struct environment_entry){strtab_add(e->strings, "built the program"),
+                                                           strtab_add(e->strings, "GNU C17 -O3 -I/home/jane/include")};
+    e->runs[0].environment[1] =
+        (struct environment_entry){strtab_add(e->strings, "env:KEY"), strtab_add(e->strings, "secret")};
+    e->runs[0].environment_count = 2;
     e->processes = mem_calloc(2, sizeof *e->processes);
     e->processes[0] = (struct hpcprof_process){
         .source_file = strtab_add(e->strings, "heat.node7.4711.hpcprof"),
@@ -166,8 +167,8 @@ int main(void)
     is(e, e->title, "heat on host");
     is(e, e->runs[0].name, "heat.host.4711");
     is(e, e->runs[0].command, "heat");
-    CHECK_INT(e->runs[0].fact_count, 1); /* nothing of the environment */
-    is(e, e->runs[0].facts[0].value, "GNU C17 -O3");
+    CHECK_INT(e->runs[0].environment_count, 1); /* nothing of the environment */
+    is(e, e->runs[0].environment[0].value, "GNU C17 -O3");
     is(e, e->processes[0].source_file, "process 1");
     is(e, e->processes[0].host, "");
     is(e, e->processes[0].working_dir, "");

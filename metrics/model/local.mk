@@ -5,4 +5,4 @@ metrics_libmetrics_a_SOURCES += \
 check_PROGRAMS += %D%/anonymize_test
 TESTS += %D%/anonymize_test
 %C%_anonymize_test_SOURCES = %D%/anonymize_test.c tests/chance.h tests/tap.h
-%C%_anonymize_test_LDADD = $(ROOM_LDADD)
+%C%_anonymize_test_LDADD = $(METRICS_LDADD)

@@ -21,7 +21,7 @@ void experiment_replace_tree(struct experiment *, size_t tree, size_t last);
 /* ---- source_identity.c --------------------------------------------------------------------------------------- */
 
 /* A function's name as the source has it: of "f [clone .constprop.0]", f. */
-str_id same_function_name(struct strtab *, str_id name);
+str_id source_function_name(struct strtab *, str_id name);
 
 /* ---- derived.c ----------------------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
  */
 #include "metrics/model/model.h"
 
-str_id same_function_name(struct strtab *strings, str_id name)
+str_id source_function_name(struct strtab *strings, str_id name)
 {
     const char *text = strtab_get(strings, name);
     size_t n = strlen(text);
@@ -48,7 +48,7 @@ static bool key_of(const struct experiment *e, const struct place *p, uint32_t k
         return p->line_first != 0;
     case PLACE_PROC:
     case PLACE_INLINE:
-        key[2] = same_function_name(e->strings, p->full_name);
+        key[2] = source_function_name(e->strings, p->full_name);
         return true;
     case PLACE_FILE:
         key[2] = 0;

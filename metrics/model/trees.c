@@ -199,7 +199,7 @@ void experiment_free(struct experiment *e)
     mem_free(e->metrics);
     for (size_t i = 0; i < e->run_count; i++) {
         mem_free(e->runs[i].modules);
-        mem_free(e->runs[i].facts);
+        mem_free(e->runs[i].environment);
     }
     mem_free(e->runs);
     mem_free(e->processes);

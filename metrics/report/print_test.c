@@ -805,9 +805,9 @@ static void say_runs(const struct experiment *e, struct buf *out)
         say_words(out, e, "asked for", r->asked);
         for (size_t k = 0; k < r->module_count; k++)
             say_words(out, e, "module", r->modules[k]);
-        for (size_t k = 0; k < r->fact_count; k++)
-            buf_printf(out, ", %s = '%s'", strtab_get(e->strings, r->facts[k].name),
-                       strtab_get(e->strings, r->facts[k].value));
+        for (size_t k = 0; k < r->environment_count; k++)
+            buf_printf(out, ", %s = '%s'", strtab_get(e->strings, r->environment[k].name),
+                       strtab_get(e->strings, r->environment[k].value));
         buf_char(out, '\n');
     }
 }

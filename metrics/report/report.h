@@ -1,5 +1,18 @@
-/* What the files of `print` share: print_text.c for print.c (places) and print_table.c (tables beside places);
- * print_paths.c finds print.c's rows in the tree of calls. */
+/*
+ * report - an experiment as tables: text for people, CSV and JSON for programs.
+ *
+ * Knows:    rows of places, of the tree of calls, of tables beside places; their order, and what of them is shown.
+ * Does not: where the experiment came from; write files.
+ *
+ * Memory:   a view owns its rows; texts that functions return are the caller's to mem_free.
+ * Errors:   a column or place that is asked for and is not there, with the nearest name.
+ * Threads:  none.
+ *
+ *     print.c         levels, and the whole; print_rows.c which rows there are of places, and their order
+ *     print_places.c  rows as text; print_data.c as CSV and JSON; print_text.c tables of text
+ *     print_paths.c   rows of the tree of calls; print_calls.c callers and callees; print_tree.c scopes, indented
+ *     print_table.c   tables beside places; print_memory.c those of a simulated memory; print_code.c instructions
+ */
 #ifndef METRICS_REPORT_H
 #define METRICS_REPORT_H
 
@@ -86,5 +99,35 @@ int print_table(const struct experiment *, const struct table *, const uint32_t 
 
 /* print_calls.c: each procedure with its callers and what it calls. */
 int print_rows_of_calls(struct view *, struct err *);
+
+struct print_level_row {
+    const char *word;
+    enum place_kind kind;
+    bool exclusive; /* is a part of its own, beside what lies deeper, worth a column? */
+};
+extern const struct print_level_row print_levels[]; /* by enum print_level */
+
+/* print_rows.c */
+double print_value_of(const struct view *t, const struct row *r, size_t metric, bool exclusive);
+void print_find_surroundings(struct view *t);
+void print_find_scope(struct view *t);
+void print_rows_of_places(struct view *t);
+void print_merged_rows(struct view *t);
+void print_drop_empty_rows(struct view *t);
+double print_whole(const struct view *t);
+void print_drop_small_rows(struct view *t);
+int print_compare_rows(const void *a, const void *b, void *ctx);
+int print_choose_order(struct view *t, struct err *err);
+
+/* print_places.c */
+void print_legend(const struct view *t, struct outfile *out);
+void print_text(struct view *t, struct outfile *out);
+
+/* print_data.c */
+void print_csv(const struct view *t, struct outfile *out);
+void print_json(const struct view *t, struct outfile *out);
+
+/* print.c */
+bool print_is_tree(const struct view *t);
 
 #endif

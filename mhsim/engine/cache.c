@@ -73,7 +73,7 @@ void cache_close(struct cache *c)
     pages_put(c->blocks, slot_count(c) * sizeof *c->blocks);
     pages_put(c->heads, heads_bytes(c));
     pages_put(c->stamps, slot_count(c) * sizeof *c->stamps);
-    full_close(&c->full);
+    fully_assoc_close(&c->full);
     c->blocks = NULL;
     c->heads = c->stamps = NULL;
 }

@@ -48,7 +48,7 @@ struct cache {
     uint8_t replace, prefetch;
     bool write_through, no_allocate, inclusive, shared, tlb;
     bool apart; /* a private cache: other cores' copies of a block lie elsewhere */
-    struct full full;
+    struct fully_assoc full;
 };
 
 enum { ORDER_WAYS = 16 };

@@ -18,7 +18,7 @@ static struct cache *cache_make(struct mhsim *s, unsigned level)
 {
     const struct machine_level *l = &s->machine.levels[level];
     struct cache *c = store_add(&s->caches, 1);
-    if (!c || !cache_open(c, l, level) || (s->classify && !full_open(&c->full, c->sets * c->ways)))
+    if (!c || !cache_open(c, l, level) || (s->classify && !fully_assoc_open(&c->full, c->sets * c->ways)))
         return NULL;
     c->number = (uint32_t)(*s->caches.count - 1);
     return c;
@@ -94,8 +94,8 @@ struct mhsim *mhsim_create(const struct machine_memory *m, const struct mhsim_op
 static void help_ends(struct mhsim *s)
 {
     for (unsigned i = 0; i < 2; i++) {
-        aside_end(s->aside[i]);
-        s->aside[i] = NULL;
+        worker_end(s->worker[i]);
+        s->worker[i] = NULL;
     }
 }
 
@@ -105,7 +105,7 @@ void mhsim_free(struct mhsim *s)
         return;
     help_ends(s);
     for (unsigned i = 0; i < 2; i++)
-        lines_close(&s->lines[i]);
+        line_engine_close(&s->lines[i]);
     for (uint64_t i = 0; s->caches.base && i < *s->caches.count; i++)
         cache_close(store_get(&s->caches, i));
     store_close(&s->caches);
@@ -126,15 +126,15 @@ static void choose_lines(struct mhsim *s, const struct core *core, bool first)
 {
     bool fit = first && s->plain;
     for (uint32_t i = 0; i < s->chain_count && fit; i++)
-        fit = lines_fit(s->machine.levels, s->chains[i]);
+        fit = line_engine_fit(s->machine.levels, s->chains[i]);
     for (uint32_t i = 0; i < s->chain_count; i++) {
         if (s->by_lines)
-            lines_to_caches(s, i);
-        fit = fit && lines_open(&s->lines[i], core->first[i]);
+            line_engine_to_caches(s, i);
+        fit = fit && line_engine_open(&s->lines[i], core->first[i]);
     }
     s->by_lines = fit;
     for (uint32_t i = 0; i < s->chain_count && !fit; i++)
-        lines_close(&s->lines[i]);
+        line_engine_close(&s->lines[i]);
 }
 
 /* Without memory for levels of its own, and beyond the limit, a thread shares those of an earlier one. */
@@ -193,7 +193,7 @@ void mhsim_quiet(struct mhsim *s, bool quiet)
         return;
     mhsim_wait(s);
     if (!quiet)
-        lines_counted(s);
+        line_engine_counted(s);
     s->quiet = quiet;
     s->quick = s->plain && !quiet;
 }
@@ -206,8 +206,8 @@ void mhsim_help(struct mhsim *s, unsigned threads, void (*begins)(void))
 
 static void wait_for_help(const struct mhsim *s)
 {
-    aside_wait(s->aside[0]);
-    aside_wait(s->aside[1]);
+    worker_wait(s->worker[0]);
+    worker_wait(s->worker[1]);
 }
 
 void mhsim_wait(struct mhsim *s)
@@ -580,7 +580,7 @@ ALIKE bool access_level(bool plain, struct access *a, struct cache *c, uint32_t 
 {
     struct mhsim_counts *n = counts_of(a->s, a->row, c->index);
     uint64_t block = a->address >> c->line_shift;
-    bool in_full = !plain && a->s->classify && full_touch(&c->full, block);
+    bool in_full = !plain && a->s->classify && fully_assoc_touch(&c->full, block);
     n->accesses++;
     if (slot == NO_SLOT)
         return miss(plain, a, n, c, block, write, in_full);
@@ -718,17 +718,17 @@ static void ask_for_help(struct mhsim *s)
     enum { BATCHES_ALONE = 256 };
     if (++s->batches == BATCHES_ALONE)
         for (uint32_t i = 0; i < s->chain_count && i < s->helpers; i++)
-            s->aside[i] = aside_begin(s, i, lines_batch, s->begins);
+            s->worker[i] = worker_begin(s, i, line_engine_batch, s->begins);
 }
 
 static void access_lines(struct mhsim *s, const struct mhsim_reference *refs, size_t n)
 {
     for (uint32_t i = 0; i < s->chain_count; i++)
-        if (s->aside[i])
-            aside_give(s->aside[i], refs, n);
+        if (s->worker[i])
+            worker_give(s->worker[i], refs, n);
         else
-            lines_batch(s, i, refs, n);
-    if (s->batches < UINT32_MAX && !s->aside[0])
+            line_engine_batch(s, i, refs, n);
+    if (s->batches < UINT32_MAX && !s->worker[0])
         ask_for_help(s);
 }
 

@@ -1,6 +1,6 @@
-/* The simulator's inside, for its own files: where its tables lie. */
-#ifndef MHSIM_ENGINE_ENGINE_H
-#define MHSIM_ENGINE_ENGINE_H
+/* For the simulator's own files and the runtime: where its tables lie. */
+#ifndef MHSIM_ENGINE_H
+#define MHSIM_ENGINE_H
 
 #include "mhsim/mhsim.h"
 #include "mhsim/engine/mmap_store.h"

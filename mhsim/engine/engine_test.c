@@ -1490,14 +1490,14 @@ static void check_full(void)
 {
     bool good = true;
     for (uint64_t blocks = 1; blocks < 200; blocks += 1 + blocks / 9) {
-        struct full f = {0};
+        struct fully_assoc f = {0};
         struct naive_level n = {.blocks = blocks, .full = mem_calloc(blocks, sizeof *n.full)};
-        good &= full_open(&f, blocks) && (f.mask & (f.mask + 1)) == 0 && f.mask >= blocks && f.mask < 2 * blocks;
+        good &= fully_assoc_open(&f, blocks) && (f.mask & (f.mask + 1)) == 0 && f.mask >= blocks && f.mask < 2 * blocks;
         for (int i = 0; i < 3000 && good; i++) {
             uint64_t block = random_below(8) ? below_twice(2 * (uint32_t)blocks) : (uint64_t)random_below(1000) << 40;
-            good &= full_touch(&f, block) == naive_in_full(&n, block);
+            good &= fully_assoc_touch(&f, block) == naive_in_full(&n, block);
         }
-        full_close(&f);
+        fully_assoc_close(&f);
         mem_free(n.full);
     }
     CHECK_NAMED(good, "a level without sets");

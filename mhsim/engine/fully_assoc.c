@@ -7,7 +7,7 @@
 
 #define NO_NODE UINT32_MAX
 
-bool full_open(struct full *f, uint64_t blocks)
+bool fully_assoc_open(struct fully_assoc *f, uint64_t blocks)
 {
     f->capacity = (uint32_t)blocks;
     f->mask = (2u << (63 - __builtin_clzll(blocks))) - 1;
@@ -20,20 +20,20 @@ bool full_open(struct full *f, uint64_t blocks)
     return true;
 }
 
-void full_close(struct full *f)
+void fully_assoc_close(struct fully_assoc *f)
 {
     pages_put(f->nodes, f->capacity * sizeof *f->nodes);
     pages_put(f->heads, (f->mask + 1ull) * sizeof *f->heads);
 }
 
-static void full_unlink(struct full *f, uint32_t i)
+static void fully_assoc_unlink(struct fully_assoc *f, uint32_t i)
 {
-    struct full_node *n = &f->nodes[i];
+    struct fully_assoc_node *n = &f->nodes[i];
     *(n->older == NO_NODE ? &f->oldest : &f->nodes[n->older].newer) = n->newer;
     *(n->newer == NO_NODE ? &f->newest : &f->nodes[n->newer].older) = n->older;
 }
 
-static void full_append(struct full *f, uint32_t i)
+static void fully_assoc_append(struct fully_assoc *f, uint32_t i)
 {
     f->nodes[i].older = f->newest;
     f->nodes[i].newer = NO_NODE;
@@ -41,7 +41,7 @@ static void full_append(struct full *f, uint32_t i)
     f->newest = i;
 }
 
-static uint32_t *full_chain(struct full *f, uint64_t block)
+static uint32_t *fully_assoc_chain(struct fully_assoc *f, uint64_t block)
 {
     uint32_t *at = &f->heads[map_hash(block) & f->mask];
     while (*at != NO_NODE && f->nodes[*at].block != block)
@@ -49,24 +49,24 @@ static uint32_t *full_chain(struct full *f, uint64_t block)
     return at;
 }
 
-bool full_touch(struct full *f, uint64_t block)
+bool fully_assoc_touch(struct fully_assoc *f, uint64_t block)
 {
-    uint32_t i = *full_chain(f, block);
+    uint32_t i = *fully_assoc_chain(f, block);
     if (i != NO_NODE) {
-        full_unlink(f, i);
-        full_append(f, i);
+        fully_assoc_unlink(f, i);
+        fully_assoc_append(f, i);
         return true;
     }
     if (f->count < f->capacity) {
         i = f->count++;
     } else {
         i = f->oldest;
-        full_unlink(f, i);
-        *full_chain(f, f->nodes[i].block) = f->nodes[i].chain;
+        fully_assoc_unlink(f, i);
+        *fully_assoc_chain(f, f->nodes[i].block) = f->nodes[i].chain;
     }
     f->nodes[i].block = block;
     f->nodes[i].chain = f->heads[map_hash(block) & f->mask];
     f->heads[map_hash(block) & f->mask] = i;
-    full_append(f, i);
+    fully_assoc_append(f, i);
     return false;
 }

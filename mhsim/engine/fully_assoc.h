@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct full {
-    struct full_node {
+struct fully_assoc {
+    struct fully_assoc_node {
         uint64_t block;
         uint32_t older, newer, chain;
     } * nodes;
@@ -15,9 +15,9 @@ struct full {
     uint32_t capacity, count, oldest, newest, mask;
 };
 
-bool full_open(struct full *, uint64_t blocks); /* false: no memory */
-void full_close(struct full *);
+bool fully_assoc_open(struct fully_assoc *, uint64_t blocks); /* false: no memory */
+void fully_assoc_close(struct fully_assoc *);
 /* Whether it has the block; it has it afterwards. */
-bool full_touch(struct full *, uint64_t block);
+bool fully_assoc_touch(struct fully_assoc *, uint64_t block);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- making ------------------------------------------------------------------------- */
 
-bool lines_fit(const struct machine_level *levels, unsigned level)
+bool line_engine_fit(const struct machine_level *levels, unsigned level)
 {
     uint64_t sets = levels[level].size / ((uint64_t)levels[level].line * levels[level].ways);
     unsigned count = 0;
@@ -41,7 +41,7 @@ static bool open_level(struct lines_level *l, struct cache *c)
     return l->orders && l->held;
 }
 
-bool lines_open(struct lines *k, struct cache *first)
+bool line_engine_open(struct lines *k, struct cache *first)
 {
     uint64_t most = 2; /* no record, and that of a block which is in no level yet */
     bool good = true;
@@ -59,7 +59,7 @@ bool lines_open(struct lines *k, struct cache *first)
     return good && k->all && k->known && k->lately;
 }
 
-void lines_close(struct lines *k)
+void line_engine_close(struct lines *k)
 {
     for (uint32_t i = 0; i < k->count; i++) {
         pages_put(k->at[i].orders, k->at[i].sets * sizeof(uint64_t));
@@ -496,7 +496,7 @@ SAME struct line *access_second(struct pass *p, struct shape f, struct mhsim_row
     return l;
 }
 
-/* The row need not have met what it is said to have been at: see lines_counted. */
+/* The row need not have met what it is said to have been at: see line_engine_counted. */
 SAME void note_quiet(struct lines *k, uint32_t row)
 {
     if (k->quiet_count < QUIET_ROWS)
@@ -504,7 +504,7 @@ SAME void note_quiet(struct lines *k, uint32_t row)
     k->quiet_count += k->quiet_count <= QUIET_ROWS;
 }
 
-void lines_counted(struct mhsim *s)
+void line_engine_counted(struct mhsim *s)
 {
     for (uint32_t chain = 0; chain < s->chain_count; chain++) {
         struct lines *k = &s->lines[chain];
@@ -747,7 +747,7 @@ static bool has_shape(const struct lines *k, unsigned line_shift, unsigned grain
     return has;
 }
 
-void lines_batch(struct mhsim *s, unsigned chain, const struct mhsim_reference *refs, size_t n)
+void line_engine_batch(struct mhsim *s, unsigned chain, const struct mhsim_reference *refs, size_t n)
 {
     const struct lines *c = &s->lines[0], *t = &s->lines[1];
     unsigned caches = c->count;
@@ -816,7 +816,7 @@ static void mets_to_maps(struct mhsim *s, unsigned chain)
     }
 }
 
-void lines_to_caches(struct mhsim *s, unsigned chain)
+void line_engine_to_caches(struct mhsim *s, unsigned chain)
 {
     struct lines *k = &s->lines[chain];
     for (uint32_t i = 0; i < k->count; i++)
@@ -831,5 +831,5 @@ void lines_to_caches(struct mhsim *s, unsigned chain)
         last->slot = 0;
         last->block = UINT64_MAX;
     }
-    lines_close(k);
+    line_engine_close(k);
 }

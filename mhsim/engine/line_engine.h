@@ -4,11 +4,11 @@
  * is handed on from level to level stays where it is. A record's number stands in a shadow of the program's memory, 4
  * bytes for each block. Of a set there is its order and which records it holds.
  *
- * Accesses come in batches (lines_batch): while one is simulated, what those behind it will need is fetched into the caches
+ * Accesses come in batches (line_engine_batch): while one is simulated, what those behind it will need is fetched into the caches
  * of the machine that simulates. Without that, a miss of the program's would be several of ours, one after the other.
  *
  * Plain: LRU of at most 16 ways, first levels of 2^n sets, no prefetcher, write-back, nothing inclusive, blocks of one size in a chain, neither
- * sampled nor classified. A second thread ends it: lines_to_caches.
+ * sampled nor classified. A second thread ends it: line_engine_to_caches.
  *
  * Memory: from the system; a page of the program's takes 320 bytes (64 of them for who met its blocks), a block that is in
  * some level 64.
@@ -112,14 +112,14 @@ struct mhsim;
 struct mhsim_row;
 
 /* Whether the chain is for this. */
-bool lines_fit(const struct machine_level *levels, unsigned level);
-bool lines_open(struct lines *, struct cache *first); /* false: no memory; to be closed */
-void lines_close(struct lines *);
+bool line_engine_fit(const struct machine_level *levels, unsigned level);
+bool line_engine_open(struct lines *, struct cache *first); /* false: no memory; to be closed */
+void line_engine_close(struct lines *);
 /* The levels' caches get what is here. */
-void lines_to_caches(struct mhsim *, unsigned chain);
+void line_engine_to_caches(struct mhsim *, unsigned chain);
 /* What is counted from now on: rows forget where they were while nothing was, since they may not have met it. */
-void lines_counted(struct mhsim *);
+void line_engine_counted(struct mhsim *);
 /* In their order, along one chain. The two chains may go side by side, in two threads. */
-void lines_batch(struct mhsim *, unsigned chain, const struct mhsim_reference *, size_t n);
+void line_engine_batch(struct mhsim *, unsigned chain, const struct mhsim_reference *, size_t n);
 
 #endif

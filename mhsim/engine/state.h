@@ -29,7 +29,7 @@ struct mhsim {
     bool pairs_locked;
     uint32_t helpers, batches; /* threads that may help; what came before they were asked for */
     void (*begins)(void);
-    struct aside *aside[2]; /* of each chain */
+    struct worker *worker[2]; /* of each chain */
     struct lines lines[2];
 };
 

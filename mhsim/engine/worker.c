@@ -14,10 +14,10 @@
 enum { BATCHES = 32, BATCH = 512, STACK = 256 << 10 };
 
 /* `given` is the caller's to change, `done` the thread's; each in a line of memory of its own. */
-struct aside {
+struct worker {
     struct mhsim *s;
     unsigned chain;
-    aside_work *work;
+    worker_work *work;
     void (*begins)(void);
     pthread_t thread;
     pid_t pid;
@@ -49,12 +49,12 @@ static void wake(uint32_t *word)
         syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-static uint32_t given(const struct aside *a)
+static uint32_t given(const struct worker *a)
 {
     return __atomic_load_n(&a->caller.given, __ATOMIC_SEQ_CST);
 }
 
-static uint32_t done(const struct aside *a)
+static uint32_t done(const struct worker *a)
 {
     return __atomic_load_n(&a->thread_side.done, __ATOMIC_SEQ_CST);
 }
@@ -67,18 +67,18 @@ static bool reached(uint32_t number, uint32_t wanted)
 
 /* ---- the thread ----------------------------------------------------------------------------- */
 
-static bool is_over(const struct aside *a)
+static bool is_over(const struct worker *a)
 {
     return __atomic_load_n(&a->caller.over, __ATOMIC_SEQ_CST);
 }
 
-static bool has_work(const struct aside *a)
+static bool has_work(const struct worker *a)
 {
     return given(a) != a->thread_side.done;
 }
 
 /* The word is set before it is looked once more: who gives something after that look sees the word. */
-static void wait_for_work(struct aside *a)
+static void wait_for_work(struct worker *a)
 {
     while (!has_work(a) && !is_over(a)) {
         __atomic_store_n(&a->thread_side.sleeps, 1, __ATOMIC_SEQ_CST);
@@ -90,7 +90,7 @@ static void wait_for_work(struct aside *a)
 
 static void *run(void *data)
 {
-    struct aside *a = data;
+    struct worker *a = data;
     prctl(PR_SET_NAME, "hpcview");
     if (a->begins)
         a->begins();
@@ -108,7 +108,7 @@ static void *run(void *data)
 
 /* ---- the caller ----------------------------------------------------------------------------- */
 
-static void wait_until(struct aside *a, uint32_t wanted)
+static void wait_until(struct worker *a, uint32_t wanted)
 {
     while (!reached(done(a), wanted)) {
         wake(&a->thread_side.sleeps);
@@ -120,7 +120,7 @@ static void wait_until(struct aside *a, uint32_t wanted)
     }
 }
 
-static void give_batch(struct aside *a, const struct mhsim_reference *refs, size_t n)
+static void give_batch(struct worker *a, const struct mhsim_reference *refs, size_t n)
 {
     uint32_t number = a->caller.given;
     if (number - done(a) == BATCHES)
@@ -132,13 +132,13 @@ static void give_batch(struct aside *a, const struct mhsim_reference *refs, size
         wake(&a->thread_side.sleeps);
 }
 
-void aside_give(struct aside *a, const struct mhsim_reference *refs, size_t n)
+void worker_give(struct worker *a, const struct mhsim_reference *refs, size_t n)
 {
     for (size_t i = 0; i < n; i += BATCH)
         give_batch(a, refs + i, n - i < BATCH ? n - i : BATCH);
 }
 
-void aside_wait(struct aside *a)
+void worker_wait(struct worker *a)
 {
     if (a)
         wait_until(a, a->caller.given);
@@ -147,7 +147,7 @@ void aside_wait(struct aside *a)
 /* ---- life ----------------------------------------------------------------------------------- */
 
 /* The program's signals are not for it. */
-static bool start(struct aside *a)
+static bool start(struct worker *a)
 {
     sigset_t all, before;
     pthread_attr_t attr;
@@ -162,9 +162,9 @@ static bool start(struct aside *a)
     return good;
 }
 
-struct aside *aside_begin(struct mhsim *s, unsigned chain, aside_work *work, void (*begins)(void))
+struct worker *worker_begin(struct mhsim *s, unsigned chain, worker_work *work, void (*begins)(void))
 {
-    struct aside *a = pages_get(sizeof *a);
+    struct worker *a = pages_get(sizeof *a);
     if (!a)
         return NULL;
     a->s = s;
@@ -178,7 +178,7 @@ struct aside *aside_begin(struct mhsim *s, unsigned chain, aside_work *work, voi
     return NULL;
 }
 
-void aside_end(struct aside *a)
+void worker_end(struct worker *a)
 {
     if (!a)
         return;

@@ -12,17 +12,17 @@
 
 #include "mhsim/mhsim.h"
 
-struct aside;
+struct worker;
 /* What is done there with each batch. */
-typedef void aside_work(struct mhsim *, unsigned chain, const struct mhsim_reference *, size_t n);
+typedef void worker_work(struct mhsim *, unsigned chain, const struct mhsim_reference *, size_t n);
 
 /* begins: what the thread does first, or NULL. NULL: no thread to be had. */
-struct aside *aside_begin(struct mhsim *, unsigned chain, aside_work *, void (*begins)(void));
+struct worker *worker_begin(struct mhsim *, unsigned chain, worker_work *, void (*begins)(void));
 /* To be worked on in their order. */
-void aside_give(struct aside *, const struct mhsim_reference *, size_t n);
+void worker_give(struct worker *, const struct mhsim_reference *, size_t n);
 /* Until all that was given is done: then nothing happens there. NULL is good. */
-void aside_wait(struct aside *);
+void worker_wait(struct worker *);
 /* The same, and the thread ends. In the child of a fork there is none: its memory is given back. NULL is good. */
-void aside_end(struct aside *);
+void worker_end(struct worker *);
 
 #endif

@@ -1,9 +1,14 @@
 /*
  * Inside the simulated process: the simulator with its lock, what code and data addresses are of, and when to count.
- * Both ways in use it: the hooks (hooks.c) and QEMU's plugin (qemu.c). No heap, no output, no lock of the program's.
+ * Both ways in use it: the hooks and QEMU's plugin (mhsim/instrument). There, here and in mhsim/engine the rules of
+ * hpcprof/recorder/recorder.h hold: no heap, no output, no lock of the program's.
+ *
+ *   access (code -> the row that is counted in)    -> objects, frames (what an address is of) -> modules, variables
+ *   window (when something is counted)             -> lock (one at a time)
+ *   runtime (the process's file, fork, the end)
  */
-#ifndef MHSIM_RUNTIME_RUNTIME_H
-#define MHSIM_RUNTIME_RUNTIME_H
+#ifndef MHSIM_RUNTIME_H
+#define MHSIM_RUNTIME_H
 
 #include "mhsim/engine/engine.h"
 #include "mhsim/shared_layout.h"
@@ -25,7 +30,7 @@ enum { PLACES = 1 << 12, FURTHER_PLACES = 4, BATCH = 512 };
 /* Of a thread; never unmapped, so that others can look at it whenever they do. While the first thread is alone, its accesses
    wait in `batch`, of which `room` may be used; where nothing is simulated they are only numbered, `until` something
    else is to be done. Only the thread itself changes `numbered`. */
-struct inside_thread {
+struct runtime_thread {
     volatile uint64_t numbered, until; /* in this order, and first: hooks-*.s */
     uint64_t counted;                  /* of `numbered`, those that are among what was seen */
     volatile bool busy;                /* in the simulator: signal handlers keep out */
@@ -37,68 +42,68 @@ struct inside_thread {
     struct place places[PLACES];
 };
 
-extern struct inside_thread inside_nobody;
+extern struct runtime_thread runtime_nobody;
 /* By this name the program itself numbers its accesses: hooks-*.s. */
-extern __thread struct inside_thread *inside_me __asm__("hpcview_simulate_thread")
+extern __thread struct runtime_thread *runtime_me __asm__("hpcview_simulate_thread")
     __attribute__((tls_model("initial-exec"), visibility("default")));
-extern volatile bool inside_on;    /* anything to do at all */
-extern uint32_t inside_generation; /* of objects: what a place remembers is of one generation */
+extern volatile bool runtime_on;    /* anything to do at all */
+extern uint32_t runtime_generation; /* of objects: what a place remembers is of one generation */
 
 /* Reads the orders and opens what is counted into; false: nobody asked, or it cannot be had. */
-bool inside_open(enum raw_way way);
+bool runtime_open(enum raw_way way);
 /* In the child of a fork: counts anew, for itself. */
-void inside_forked(void);
-void inside_close(void);
+void runtime_forked(void);
+void runtime_close(void);
 /* What waits to be simulated is; before the process becomes another, or ends. */
-void inside_settle(void);
+void runtime_settle(void);
 /* Whether this thread is not in the simulator. */
-static inline bool inside_out(void);
+static inline bool runtime_out(void);
 
 /* One access of `code`. on_stack: known to be on the stack, whatever else is known. frame: the code's frame pointer, which
    points to that of its caller and the return address; 0: not known. */
-static inline __attribute__((always_inline)) void inside_access(uint64_t code, uint64_t address, uint32_t size,
-                                                                bool write, bool on_stack, uint64_t frame);
+static inline __attribute__((always_inline)) void runtime_access(uint64_t code, uint64_t address, uint32_t size,
+                                                                 bool write, bool on_stack, uint64_t frame);
 /* The program got `size` bytes at `address` from the heap, asked for by `site`. */
-void inside_allocated(uint64_t address, uint64_t size, uint64_t site);
-void inside_measure(bool on); /* hpcview_start, hpcview_stop */
+void runtime_allocated(uint64_t address, uint64_t size, uint64_t site);
+void runtime_measure(bool on); /* hpcview_start, hpcview_stop */
 /* hpcview_region_begin, hpcview_region_end: outside of the region that is asked for, accesses only change the levels. */
-void inside_region(const char *name, bool begins);
+void runtime_region(const char *name, bool begins);
 
-struct raw_head *inside_head(void); /* NULL: not open */
+struct raw_head *runtime_head(void); /* NULL: not open */
 
 /* ---- what each access does ------------------------------------------------------------------- */
 
 /* What is not done in a few steps. */
-void inside_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame);
+void runtime_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame);
 
 /* The code's place, and whether it is fit for this address, but for what a frame further up may be. */
-static inline struct place *place_of(struct inside_thread *me, uint64_t code)
+static inline struct place *place_of(struct runtime_thread *me, uint64_t code)
 {
     return &me->places[(code ^ code >> 12) & (PLACES - 1)];
 }
 
 static inline bool place_fits_but_frame(const struct place *p, uint64_t code, uint64_t address)
 {
-    return p->code == code && address - p->lo < p->bytes && p->generation == inside_generation;
+    return p->code == code && address - p->lo < p->bytes && p->generation == runtime_generation;
 }
 
-static inline void inside_append(struct inside_thread *me, const struct place *p, uint64_t address, uint32_t size,
-                                 bool write)
+static inline void runtime_append(struct runtime_thread *me, const struct place *p, uint64_t address, uint32_t size,
+                                  bool write)
 {
     uint32_t n = me->waiting;
     me->batch[n] = (struct mhsim_reference){address, p->row, (uint16_t)size, write};
     me->waiting = n + 1;
 }
 
-static inline bool inside_out(void)
+static inline bool runtime_out(void)
 {
-    return !inside_me->busy || inside_me == &inside_nobody;
+    return !runtime_me->busy || runtime_me == &runtime_nobody;
 }
 
 /* Of this thread, where more is to be done than to number it. */
-static inline __attribute__((always_inline)) void inside_access_numbered(struct inside_thread *me, uint64_t code,
-                                                                         uint64_t address, uint32_t size, bool write,
-                                                                         bool on_stack, uint64_t frame)
+static inline __attribute__((always_inline)) void runtime_access_numbered(struct runtime_thread *me, uint64_t code,
+                                                                          uint64_t address, uint32_t size, bool write,
+                                                                          bool on_stack, uint64_t frame)
 {
     const struct place *p = place_of(me, code);
     bool was_busy = me->busy;
@@ -108,26 +113,26 @@ static inline __attribute__((always_inline)) void inside_access_numbered(struct 
     if (__builtin_expect(!was_busy && me->waiting < me->room && place_fits_but_frame(p, code, address) &&
                              (!p->frame || (p->depth == 0 && p->frame == frame)),
                          1)) {
-        inside_append(me, p, address, size, write);
+        runtime_append(me, p, address, size, write);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         me->busy = false;
         return;
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     me->busy = was_busy;
-    inside_access_slowly(code, address, size, write, on_stack, frame);
+    runtime_access_slowly(code, address, size, write, on_stack, frame);
 }
 
 /* Into each hook by itself, where most of its arguments are known. */
-static inline __attribute__((always_inline)) void inside_access(uint64_t code, uint64_t address, uint32_t size,
-                                                                bool write, bool on_stack, uint64_t frame)
+static inline __attribute__((always_inline)) void runtime_access(uint64_t code, uint64_t address, uint32_t size,
+                                                                 bool write, bool on_stack, uint64_t frame)
 {
-    struct inside_thread *me = inside_me;
+    struct runtime_thread *me = runtime_me;
     uint64_t numbered = me->numbered;
     if (__builtin_expect(numbered < me->until, 0))
         me->numbered = numbered + 1; /* a number only, so a signal or another thread that comes between does no harm */
     else
-        inside_access_numbered(me, code, address, size, write, on_stack, frame);
+        runtime_access_numbered(me, code, address, size, write, on_stack, frame);
 }
 
 #endif

@@ -140,7 +140,7 @@ static uint64_t code_at(uint32_t i)
 
 static void allocate(uint64_t offset, uint64_t size, uint64_t site)
 {
-    inside_allocated((uint64_t)(uintptr_t)arena + offset, size, site);
+    runtime_allocated((uint64_t)(uintptr_t)arena + offset, size, site);
     for (uint64_t a = offset & ~15ull; a < offset + size; a += 16)
         life->owner[a / 16] = site;
 }
@@ -148,13 +148,13 @@ static void allocate(uint64_t offset, uint64_t size, uint64_t site)
 static void touch(uint32_t code, uint64_t offset, uint32_t size, bool write)
 {
     uint64_t owner = life->owner[offset / 16], address = (uint64_t)(uintptr_t)arena + offset;
-    inside_access(code_at(code), address, size, write, false, 0);
+    runtime_access(code_at(code), address, size, write, false, 0);
     expect(code_at(code), address, size, owner ? RAW_HEAP : RAW_OTHER, owner, "");
 }
 
 static void touch_named(uint32_t code, const void *at, uint32_t size, uint32_t kind, uint64_t key, const char *name)
 {
-    inside_access(code_at(code), (uint64_t)(uintptr_t)at, size, true, false, 0);
+    runtime_access(code_at(code), (uint64_t)(uintptr_t)at, size, true, false, 0);
     expect(code_at(code), (uint64_t)(uintptr_t)at, size, kind, key, name);
 }
 
@@ -289,14 +289,14 @@ static void begin_life(struct raw_orders orders, const char *name)
     setenv(RAW_VARIABLE, folder, 1);
     if (without_input)
         close(0);
-    if (!inside_open(RAW_HOOKS) || *inside_head()->command == '\0')
+    if (!runtime_open(RAW_HOOKS) || *runtime_head()->command == '\0')
         exit(2);
 }
 
 static void end_life(const char *name)
 {
     (void)name;
-    inside_close();
+    runtime_close();
     exit(!look_back(0));
 }
 
@@ -330,8 +330,8 @@ static void lived_with_stops(void)
     for (int i = 0; i < 40; i++) {
         live(below(700));
         life->stopped = below(2);
-        inside_measure(!life->stopped);
-        inside_region("", below(2)); /* that is none */
+        runtime_measure(!life->stopped);
+        runtime_region("", below(2)); /* that is none */
     }
 }
 
@@ -340,7 +340,7 @@ static void lived_in_regions(void)
     for (int i = 0; i < 60; i++) {
         live(below(400));
         bool begins = below(2), other = below(4) == 0;
-        inside_region(other ? "other" : "solve", begins);
+        runtime_region(other ? "other" : "solve", begins);
         if (other)
             continue;
         if (begins && life->depth++ == 0)
@@ -354,11 +354,11 @@ static void lived_with_signals(void)
 {
     for (int i = 0; i < 20; i++) {
         live(1 + below(300));
-        inside_me->busy = true; /* as in the simulator, when a signal comes */
+        runtime_me->busy = true; /* as in the simulator, when a signal comes */
         for (uint32_t k = below(5); k-- > 0; life->lost++)
-            inside_access(code_at(1), (uint64_t)(uintptr_t)arena, 8, false, false, 0);
-        inside_allocated((uint64_t)(uintptr_t)arena, 64, code_at(1)); /* is not seen */
-        inside_me->busy = false;
+            runtime_access(code_at(1), (uint64_t)(uintptr_t)arena, 8, false, false, 0);
+        runtime_allocated((uint64_t)(uintptr_t)arena, 64, code_at(1)); /* is not seen */
+        runtime_me->busy = false;
     }
 }
 
@@ -380,7 +380,7 @@ static void lived_with_threads(void)
         life->core = 0;
         live(777);
     }
-    inside_close();
+    runtime_close();
     bool good = look_back(0) && same(head.counts[RAW_THREADS], 4, "threads");
     for (uint32_t i = 0; i < 4 && good; i++)
         good = same(threads[i].core, i, "core of a thread") && (i == 0) == (threads[i].tid == (uint64_t)getpid());
@@ -394,7 +394,7 @@ static void lived_with_a_child(void)
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
-        inside_forked();
+        runtime_forked();
         struct raw_orders orders = life->orders;
         memset(life, 0, sizeof *life); /* what it has from its parent's heap is nobody's here */
         life->orders = orders;
@@ -418,15 +418,15 @@ static int open_poorly(unsigned granted)
     made_memory.first = granted;
     made_memory.times = 1;
     made_memory.refused = 0;
-    inside_forked();
+    runtime_forked();
     if (made_memory.refused == 0)
-        return inside_on && inside_head() ? 9 : 2;
-    if (inside_on || inside_head())
+        return runtime_on && runtime_head() ? 9 : 2;
+    if (runtime_on || runtime_head())
         return 3;
-    inside_forked();
-    inside_settle();
-    inside_close();
-    return inside_on || inside_head() ? 4 : 0;
+    runtime_forked();
+    runtime_settle();
+    runtime_close();
+    return runtime_on || runtime_head() ? 4 : 0;
 }
 
 static void lived_with_poor_children(void)
@@ -443,7 +443,7 @@ static void lived_with_poor_children(void)
             exit(5);
     }
     live(1000);
-    inside_close();
+    runtime_close();
     exit(!look_back(0) || granted < 8);
 }
 
@@ -455,7 +455,7 @@ static void lived_poorly(void)
     made_memory.first = granted_in_life;
     made_memory.times = UINT_MAX;
     live(6000);
-    inside_close();
+    runtime_close();
     uint64_t sum = 0, wanted = 0;
     for (size_t i = 0; i < life->count; i++)
         wanted += life->rows[i].accesses;
@@ -478,7 +478,7 @@ static void live_in_a_thread(unsigned steps)
 
 static void *settling_thread(void *nothing)
 {
-    inside_settle();
+    runtime_settle();
     return nothing;
 }
 
@@ -494,17 +494,17 @@ static void settle_by_another(void)
 static void lived_settled(void)
 {
     live(3000);
-    inside_settle();
-    bool numbers = inside_me->until > 0;
-    uint32_t room = inside_me->room;
-    bool good = same(inside_head()->seen, life->seen, "seen when it settled");
+    runtime_settle();
+    bool numbers = runtime_me->until > 0;
+    uint32_t room = runtime_me->room;
+    bool good = same(runtime_head()->seen, life->seen, "seen when it settled");
     settle_by_another();
-    good = good && (numbers || same(inside_me->room, room, "room"));
+    good = good && (numbers || same(runtime_me->room, room, "room"));
     live(1777);
     settle_by_another();
-    good = good && same(inside_head()->seen, life->seen, "seen when another settled");
+    good = good && same(runtime_head()->seen, life->seen, "seen when another settled");
     live(3000);
-    inside_close();
+    runtime_close();
     exit(!good || !look_back(0));
 }
 
@@ -512,12 +512,12 @@ static void lived_settled(void)
 static void lived_waiting(void)
 {
     live(100);
-    if ((inside_me->room > 0) != (kernel == WITH_MEMBARRIER) || (kernel != WITH_MEMBARRIER && inside_me->waiting > 0))
+    if ((runtime_me->room > 0) != (kernel == WITH_MEMBARRIER) || (kernel != WITH_MEMBARRIER && runtime_me->waiting > 0))
         exit(6);
     live(3000);
 }
 
-static struct inside_thread *first;
+static struct runtime_thread *first;
 static volatile bool goes_on, has_yielded;
 
 static void let_first_out(void)
@@ -529,7 +529,7 @@ static void let_first_out(void)
 static void lived_busily(void)
 {
     live(100);
-    first = inside_me;
+    first = runtime_me;
     first->busy = true;
     instead_of_yielding = let_first_out;
     life->core = 1;
@@ -554,10 +554,10 @@ static void let_other_try(void)
 
 static void *trying_thread(void *address)
 {
-    inside_access(code_at(7), (uint64_t)(uintptr_t)address, 8, false, false, 0);
+    runtime_access(code_at(7), (uint64_t)(uintptr_t)address, 8, false, false, 0);
     while (!goes_on)
         sched_yield();
-    inside_access(code_at(8), (uint64_t)(uintptr_t)address, 8, false, false, 0);
+    runtime_access(code_at(8), (uint64_t)(uintptr_t)address, 8, false, false, 0);
     return NULL;
 }
 
@@ -570,7 +570,7 @@ static void lived_locked(void)
     instead_of_yielding = note_yield;
     if (pthread_create(&t, NULL, trying_thread, arena) != 0)
         exit(4);
-    while (inside_me->room > 0 || inside_head()->counts[RAW_THREADS] < 2) /* it has begun */
+    while (runtime_me->room > 0 || runtime_head()->counts[RAW_THREADS] < 2) /* it has begun */
         sched_yield();
     while_reading_maps = let_other_try;
     for (uint64_t i = 0; while_reading_maps && i < 10000; i++)
@@ -682,11 +682,11 @@ static void lived_on_variables(void)
         touch_named(code, &counting_text[k % 33], 1, RAW_STATIC, (uint64_t)(uintptr_t)counting_text, "counting_text");
         touch_named(code, &local[k % 64], 1, RAW_STACK, 0, "");
         uint64_t elsewhere = (uint64_t)(uintptr_t)arena + k * 8; /* said to be on another stack */
-        inside_access(code_at(code), elsewhere, 8, false, true, 0);
+        runtime_access(code_at(code), elsewhere, 8, false, true, 0);
         expect(code_at(code), elsewhere, 8, RAW_STACK, 0, "");
         touch_named(code, (void *)(uintptr_t)16, 4, RAW_OTHER, 0, "");
     }
-    inside_close();
+    runtime_close();
     bool good = look_back(0);
     for (uint64_t i = 0; i < head.counts[RAW_OBJECTS] && good; i++)
         if (objects[i].kind == RAW_STATIC)
@@ -723,7 +723,7 @@ static void make_variables(void)
     }
 }
 
-/* As inside_test.c has it: the smallest one there; of equals the last. */
+/* As runtime_test.c has it: the smallest one there; of equals the last. */
 static const struct mhsim_variable *variable_at(uint64_t code, int64_t offset)
 {
     const struct mhsim_variable *best = NULL;
@@ -771,7 +771,7 @@ static void touch_in_frames(uint64_t address, uint64_t frame)
         i++;
     if (i < frame_count && i <= 64 && frame == frames[0].fp)
         v = variable_at(frames[i].code, (int64_t)(address - frames[i].fp) - 16);
-    inside_access(code, address, 4, true, false, frame);
+    runtime_access(code, address, 4, true, false, frame);
     expect(code, address, 4, RAW_STACK, v ? (uint64_t)(v - variables) + 1 : 0, v ? v->name : "");
 }
 
@@ -798,7 +798,7 @@ static void lived_in_frames(void)
         touch_named(2, &counting_numbers[n], 4, RAW_STATIC, (uint64_t)variables[n / 20].lo + bias,
                     variables[n / 20].name);
     }
-    inside_close();
+    runtime_close();
     bool good = look_back(0);
     for (uint64_t i = 0; i < head.counts[RAW_OBJECTS] && good; i++)
         if (objects[i].kind == RAW_STACK && objects[i].address) {
@@ -828,7 +828,7 @@ static void check_frames(void)
 static void lived_unseen(void)
 {
     allocate(0, 64, code_at(100));
-    inside_close();
+    runtime_close();
     exit(!look_back(0) || head.counts[RAW_MODULES] == 0);
 }
 
@@ -857,7 +857,7 @@ static void lived_on_blocks(void)
     allocate(65536 + 4096 + 32, 32, code_at(400));
     for (uint64_t at = 65536; at < 65536 + 3 * 4096; at += 16)
         touch(2, at, 16, false);
-    inside_close();
+    runtime_close();
     bool good = look_back(0);
     for (uint64_t i = 0; i < head.counts[RAW_OBJECTS] && good; i++)
         if (objects[i].kind == RAW_HEAP && objects[i].address == code_at(200))
@@ -942,7 +942,7 @@ static bool refuses_longer_folder(void)
     FILE *f = mkdir(longer, 0700) == 0 ? fopen(path, "wb") : NULL;
     bool good = f && fwrite(&o, sizeof o, 1, f) == 1 && fclose(f) == 0;
     setenv(RAW_VARIABLE, longer, 1);
-    good = good && !inside_open(RAW_HOOKS);
+    good = good && !runtime_open(RAW_HOOKS);
     setenv(RAW_VARIABLE, folder, 1);
     return good && unlink(path) == 0 && rmdir(longer) == 0;
 }
@@ -953,22 +953,22 @@ static void check_closed(void)
     char path[RAW_PATH + 100];
     snprintf(path, sizeof path, "%s/" RAW_ORDERS, folder);
     unsetenv(RAW_VARIABLE);
-    CHECK(!inside_open(RAW_HOOKS));
+    CHECK(!runtime_open(RAW_HOOKS));
     setenv(RAW_VARIABLE, "/nowhere", 1);
-    CHECK(!inside_open(RAW_HOOKS));
+    CHECK(!runtime_open(RAW_HOOKS));
     setenv(RAW_VARIABLE, folder, 1);
     struct raw_orders o = {.magic = RAW_MAGIC, .size = sizeof o + 1};
     FILE *f = fopen(path, "wb");
     CHECK(f && fwrite(&o, sizeof o, 1, f) == 1 && fclose(f) == 0);
-    CHECK(!inside_open(RAW_HOOKS));
+    CHECK(!runtime_open(RAW_HOOKS));
     CHECK(refuses_longer_folder());
-    CHECK(!inside_on && inside_head() == NULL);
-    inside_allocated(16, 16, 16); /* none of these has anything to do */
-    inside_region("", true);
-    inside_region("solve", true);
-    inside_settle();
-    inside_forked();
-    inside_close();
+    CHECK(!runtime_on && runtime_head() == NULL);
+    runtime_allocated(16, 16, 16); /* none of these has anything to do */
+    runtime_region("", true);
+    runtime_region("solve", true);
+    runtime_settle();
+    runtime_forked();
+    runtime_close();
     unlink(path);
 }
 

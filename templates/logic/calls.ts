@@ -143,7 +143,7 @@ export function callRows(model: Model, { nodes, model: calls }: MadeTree): CallR
     if (!isRow) continue;
     parent.push(up);
     origin.push(i);
-    sites.push(i > 0 && kind[place] === Kind.Procedure ? site[nodes.parent[i]] : NONE);
+    sites.push(up > 0 && kind[place] === Kind.Procedure ? site[nodes.parent[i]] : NONE);
   }
   const rows = { count: parent.length, parent: Int32Array.from(parent), place: Uint32Array.from(origin, (i) => nodes.place[i]) };
   const tree = treeModel(model, rows, new RowValues(calls, origin), false);

@@ -207,3 +207,25 @@ export function whoWaits(waits: Rows, run: number): Matrix {
     most: Math.max(...sums.values(), 1),
   };
 }
+
+export interface Efficiency {
+  readonly parallel: number; // of 1
+  readonly balance: number;
+}
+
+/** How much of the threads' time is work and not waiting, over all barriers; null: not measured, or one thread. */
+export function efficiency(model: Model): Efficiency | null {
+  const rows = Rows.of(model, 'barrier_threads');
+  if (!rows) return null;
+  const busy = new Map<number, number>();
+  let waited = 0;
+  for (const row of rows.all()) {
+    const thread = rows.value('thread', row);
+    busy.set(thread, (busy.get(thread) ?? 0) + whole(rows.value('busy', row)));
+    waited += whole(rows.value('waited', row));
+  }
+  const all = [...busy.values()];
+  const sum = all.reduce((a, b) => a + b, 0);
+  if (all.length < 2 || !(sum > 0)) return null;
+  return { parallel: sum / (sum + waited), balance: sum / all.length / Math.max(...all) };
+}

@@ -1,10 +1,10 @@
 // What the front page says: where the samples went, the hottest loops, lines and procedures, and what the result lacks.
 
 import { Kind, type Model, NONE, type PlaceIx } from '../model/data';
-import { type Groups, leader } from './cells';
+import { type Groups, leader, makeGroups } from './cells';
 import type { Column, Columns } from './columns';
 import type { Level } from './flat';
-import { frontOf, type HotSource, type Hottest, type ModulePart } from './front';
+import { frontOf, type HotSource, type Hottest, type ModulePart } from './hotspots';
 import { labelOf } from './labels';
 import type { Tables } from './rows';
 import { largestCells } from './sort';
@@ -103,8 +103,23 @@ export interface Changes {
   readonly better: readonly Change[];
 }
 
+/** Loops of two builds by where they begin: one compiler makes two loops, or another nest, of what is one for the other. */
+function loopsBySource(model: Model): Groups {
+  const { count, kind, file, lineFirst, same } = model.places;
+  const groups = new Map<string, number[]>();
+  for (let i = 0; i < count; i++) {
+    if (kind[i] !== Kind.Loop) continue;
+    const key = file[i] !== NONE && lineFirst[i] > 0 ? `${file[i]}:${lineFirst[i]}` : String(same[i]);
+    (groups.get(key) ?? groups.set(key, []).get(key)!).push(i);
+  }
+  const all = [...groups.values()];
+  const start = new Uint32Array(all.length + 1);
+  all.forEach((members, g) => (start[g + 1] = start[g] + members.length));
+  return makeGroups(model, start, Uint32Array.from(all.flat()), true);
+}
+
 export function changes(columns: Columns, tables: Tables, difference: Column, level: Level): Changes {
-  const cells = tables.level(level, true);
+  const cells = level === 'loop' ? loopsBySource(columns.model) : tables.level(level, true);
   const values = columns.values(difference, cells);
   const byPlace = columns.values(difference, null);
   const all: Change[] = [];

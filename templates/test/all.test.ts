@@ -7,7 +7,7 @@ import { axisOf, linearAxis } from '../logic/axis';
 import { loopBrackets, outermost } from '../logic/brackets';
 import { Columns } from '../logic/columns';
 import { comparedColumns, differences, firstDifference, runsOf } from '../logic/compare';
-import { callersOf, callsOf, foldRecursion, treeModel } from '../logic/calls';
+import { callersOf, callRows, callsOf, foldRecursion, treeModel } from '../logic/calls';
 import { tableCsv } from '../logic/csv';
 import { distributionAt, evenParts, histogram, metricsByThread, summed } from '../logic/distribution';
 import { groupLabel, groupsOf, type Level, sortedGroups } from '../logic/flat';
@@ -28,7 +28,8 @@ import { inlinedOn } from '../logic/inlined';
 import { Code, show } from '../logic/instructions';
 import { describe, enclosing, folded, labelIn, labelOf, shortName } from '../logic/labels';
 import { SelfValues } from '../logic/self';
-import { fileLines, hottestLine, lineIndex, linesByFile, placesOnLine, scopesOnLine } from '../logic/lines';
+import { fileLines, hottestLine, lineIndex, linesByFile, placesOnLine, scopesOnLine, withCalls } from '../logic/lines';
+import { type HotPlace, hotPlaces } from '../logic/hot_places';
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
 import { Memory, missesOnLine, reasons } from '../logic/memory';
@@ -36,7 +37,7 @@ import { barrierName, loopsBefore, phasesOf, Rows, stacks, timeline, whoWaits } 
 import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
 import { globMatches, matcherFor, parseFilter } from '../logic/search';
 import { compareValues, countUp, largestCells, sortedByValue, turnedRound } from '../logic/sort';
-import { frontOf, lookAhead, rememberAhead } from '../logic/front';
+import { firstPlace, frontOf, lookAhead, rememberAhead } from '../logic/hotspots';
 import { changes, hottestLoops, hottestOf, lacks, whereParts } from '../logic/summary';
 import { Colouring, languageOf, type LineState, tokenize } from '../logic/syntax';
 import { isSearch, openSteps, searchSteps } from '../logic/diagnosis';
@@ -63,7 +64,7 @@ import { metric, model } from './outline';
 import { testBlocks } from './blocks';
 import { testDamage } from './damage';
 import { testJobs } from './jobs';
-import { testKept } from './kept';
+import { testKept } from './retained';
 import { testMade } from './made';
 import { testNaive } from './naive';
 import { testShown } from './shown';
@@ -1479,6 +1480,73 @@ function testCalls(): void {
   equal(listed(f, 'callees'), 'f g x.c:11 - 30\nf f x.c:11 - 89\nf g x.c:13 loop at x.c:12–14 65', 'what f calls');
   equal(listed(loop, 'callees'), 'f g x.c:13 loop at x.c:12–14 65', 'what a loop of it calls');
   equal(callsOf(m, tree, 1), null, 'a module calls nobody');
+  const rows = callRows(m, tree);
+  equal(
+    drawn(rows.model).replace(/(\d) \S+ \S+$/gm, '$1'),
+    `p 100
+ main 100
+  loop at x.c:2–4 100
+   x.c:3 1
+   f 99
+    g 10
+     x.c:21 10
+    f 89
+     g 20
+      x.c:21 20
+     f 69
+      loop at x.c:12–14 69
+       x.c:13 4
+       g 65
+        x.c:21 65`,
+    'one row a call; what a line costs itself is one of its own',
+  );
+  equal(Array.from(rows.site, (s) => (s === NONE ? '' : labelOf(m, s).text)).join(), ',,,,x.c:3,x.c:11,,x.c:11,x.c:11,,x.c:11,,,x.c:13,', 'a call has the line it is on');
+  equal(labelOf(rows.model, 4).detail, 'called at x.c:3', 'and says so');
+  const lines = fileLines(m, lineIndex(m), 0);
+  const cost = withCalls(nodes, lines, tree.model.values.of(0, false)!);
+  equal(
+    [3, 11, 13, 21].map((n) => cost[lines.at.get(n)!]),
+    [100, 99, 69, 95],
+    'lines cost what they call, in recursion once',
+  );
+  const named = (all: readonly HotPlace[]): string[] =>
+    all.map(({ place: at, callee, value }) => `${labelOf(m, at).text} ${callee === NONE ? '-' : labelOf(m, callee).text} ${value}`);
+  const hot = (files: Model['files']): string[] => named(hotPlaces({ ...m, files }, tree, tree.model.values.of(0, false)!));
+  equal(hot(m.files), ['g - 95', 'loop at x.c:12–14 - 4', 'loop at x.c:2–4 - 1'], 'hot places: of own code its loops, else its procedures');
+}
+
+/** A library without text costs where it is called; what nobody calls is one place for all of a name. */
+function testHotPlaces(): void {
+  const m = model(`
+program p
+  module a
+    file x.c
+      proc main 1-9 @x.c
+        line 3 @x.c
+        line 4 @x.c
+  module lib.so
+    file l.c
+      proc wait 1-9 @l.c
+        line 2 @l.c
+      proc spin 11-19 @l.c
+        line 12 @l.c`);
+  const files = m.files.map((f) => (f.name === 'l.c' ? { ...f, state: 'missing' as const } : f));
+  const own = { ...m, files };
+  const [main, at3, at4, wait, at2, spin, at12] = [3, 4, 5, 8, 9, 10, 11];
+  const place = Uint32Array.of(0, main, at3, wait, at2, spin, at12, at4, spin, at12);
+  const parent = Int32Array.of(NONE, 0, 1, 2, 3, 4, 5, 1, 0, 8);
+  const nodes = { count: place.length, parent, place };
+  const values = Float64Array.of(100, 70, 60, 60, 60, 50, 50, 10, 30, 30);
+  const tree = { nodes, model: { ...own, places: { ...own.places } } };
+  equal(
+    hotPlaces(own, tree, values).map(({ place: at, callee, value }) => [at, callee, value]),
+    [[at3, wait, 60], [spin, NONE, 30], [main, NONE, 10]],
+    'a library is counted at the line that calls it; what nobody calls by its procedure; lines by what is around them',
+  );
+  const cost = Float64Array.from({ length: m.places.count }, (_, i) => [100, 10, 10, 10, NaN, 10, 90, 90, 40, 40, 50, 50][i]);
+  const children = childrenOf(m.places);
+  equal(firstPlace(own, children, cost, 0), at4, 'the hot path ends where no text is: the hottest line with text is first');
+  equal(firstPlace(m, children, cost, 0), at12, 'else its end');
 }
 
 /** Sorted the other way is the same as sorted anew: equals keep their order, blanks stay last. */
@@ -2132,6 +2200,7 @@ testForms();
 testAddress();
 testTables();
 testCalls();
+testHotPlaces();
 testBlankRows();
 testSyntax();
 testDecoding();

@@ -8,7 +8,7 @@ import { findingsAt } from '../logic/diagnosis';
 import { distributionAt, metricsByThread } from '../logic/distribution';
 import { formatAs, formatExact, formatPercent, formatScaled, formatShort, formatSigned, plural, scaleAmong, scaleFor, share, unitIn } from '../logic/format';
 import { parseFormula, quoteName, readFormula } from '../logic/formula';
-import { headsAround } from '../logic/heads';
+import { headsAround } from '../logic/sticky_headers';
 import { Code } from '../logic/instructions';
 import { badgeTitle, describe, labelOf, lineRange, shortName } from '../logic/labels';
 import { Memory, missesOnLine } from '../logic/memory';

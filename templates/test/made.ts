@@ -5,7 +5,7 @@ import { Kind, type Metric, type Model, NONE, type TableInfo, type TableRows, ty
 import { loopBrackets } from '../logic/brackets';
 import { callersOf, callsOf, foldRecursion, type MadeTree, treeModel } from '../logic/calls';
 import { formatAs, formatExact, formatPercent, formatScaled, scaleFor } from '../logic/format';
-import { headsAround, spansOf } from '../logic/heads';
+import { headsAround, spansOf } from '../logic/sticky_headers';
 import { fileLines, hottestLine, lineIndex, placesOnLine, scopesOnLine } from '../logic/lines';
 import { Memory, missesOnLine } from '../logic/memory';
 import { matcherFor } from '../logic/search';

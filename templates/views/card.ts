@@ -15,7 +15,7 @@ import { copiesOf } from './copies';
 import { button, h, muted, visible } from './dom';
 import { findingItem } from './finding';
 import type { Pane, PaneType } from './panes';
-import { threadBars } from './strip';
+import { threadBars } from './run_summary';
 
 /** Of the table loop_quality, in groups: bound, vectors, references, code. */
 const QUALITY = [

@@ -1,12 +1,10 @@
 // Starts the page: reads the database, puts up the panes, keeps the address bar in step.
 
-import { NONE, type PlaceIx } from '../model/data';
 import { DatabaseError } from '../model/decode';
 import { isWorker } from '../model/jobs';
 import { loadModel } from '../model/load';
-import type { Column } from '../logic/columns';
-import { type Ahead, frontOf, type HotSource, lookAhead, rememberAhead } from '../logic/front';
-import { ancestors, hotPath } from '../logic/tree';
+import { type Ahead, firstPlace, lookAhead, rememberAhead } from '../logic/hotspots';
+import { ancestors } from '../logic/tree';
 import { isStep } from '../state/actions';
 import { fromHash, toHash } from '../state/url';
 import { aboutDialog } from './about';
@@ -21,9 +19,6 @@ import { SummaryPage } from './summary';
 import { TablePane } from './table';
 import { applyTheme, PathBar, TableTools, TopBar } from './toolbar';
 import { Pages, Workspace } from './workspace';
-
-/** So many loops and lines are looked through for one whose text is known. */
-const FRONT = 200;
 
 function dialogs(app: App): void {
   const dialog = h('dialog', { class: 'dialog' });
@@ -80,19 +75,6 @@ function followAddress(app: App): void {
   window.addEventListener('hashchange', read);
 }
 
-/** What is selected first: the end of the hot path; if its text is not known, the hottest loop or line whose text is. */
-function firstPlace(app: App, column: Column): PlaceIx {
-  const { places, files } = app.model;
-  const values = app.columns.values(column, null);
-  const end = hotPath(app.model, app.tables.children, values, app.state.zoom).pop()!;
-  const hasText = (i: PlaceIx): boolean =>
-    places.file[i] !== NONE && places.lineFirst[i] > 0 && files[places.file[i]].state === 'text';
-  if (app.state.zoom || hasText(end)) return end;
-  const front = frontOf(places, values);
-  const hot = [...front.loops(FRONT).top, ...front.lines(FRONT).top].filter((h) => hasText(h.place));
-  return hot.reduce<HotSource | null>((a, b) => (a && a.value >= b.value ? a : b), null)?.place ?? end;
-}
-
 /** The workspace opens on the costliest place, with its source. A link of version 1 that names nothing shows nothing, as
  *  it did then. */
 function followHotPath(app: App): void {
@@ -104,7 +86,7 @@ function followHotPath(app: App): void {
     isDone = true;
     const { selected, source, expanded } = app.state;
     if (selected !== null || source !== null || expanded.size > 1) return;
-    const place = firstPlace(app, column);
+    const place = firstPlace(app.model, app.tables.children, app.columns.values(column, null), app.state.zoom);
     app.store.dispatch({ type: 'expand', places: [place] });
     app.select(place, true);
   });

@@ -5,6 +5,7 @@ import type { Column } from '../logic/columns';
 import { type Difference, differences, firstDifference, runOf } from '../logic/compare';
 import { findingsAt } from '../logic/diagnosis';
 import { formatExact, formatPercent, formatShort, formatSigned } from '../logic/format';
+import { type HotPlace, hotPlaces } from '../logic/hot_places';
 import { badgeTitle, describe, enclosing, folded, labelOf, lineRange, shortName } from '../logic/labels';
 import {
   type Change,
@@ -24,7 +25,8 @@ import { findings } from '../logic/tables';
 import type { App } from './app';
 import { button, h, muted, visible } from './dom';
 import { findingItem } from './finding';
-import { factsStrip, moreBars, whereBars } from './strip';
+import { calleeName, efficiencies, headline } from './headline';
+import { factsStrip, moreBars, whereBars } from './run_summary';
 
 const LISTED = 5;
 const MOST_CAUSES = 2;
@@ -35,6 +37,7 @@ export class SummaryPage {
   isPrinted = false;
   #drawn: readonly unknown[] = [];
   readonly #hot = new Memo<{ loops: HotList; lines: HotList; procedures: HotList }>();
+  readonly #places = new Memo<readonly HotPlace[]>();
   readonly #compared = new Memo<Changes>();
 
   constructor(private readonly app: App) {}
@@ -93,7 +96,9 @@ export class SummaryPage {
       return;
     }
     this.element.replaceChildren(
+      headline(app, column, this.#hotPlaces(column) ?? []) ?? '',
       factsStrip(app, column),
+      efficiencies(app) ?? '',
       ...whereBars(app, column),
       ...moreBars(app, column),
       h('div', { class: 'summary-columns' }, ...this.#lists(column)),
@@ -101,6 +106,31 @@ export class SummaryPage {
   }
 
   // ---- lists ----
+
+  /** By the user's own code, if call paths were measured and are here; null: not (yet). */
+  #hotPlaces(column: Column): readonly HotPlace[] | null {
+    const calls = this.app.trees.smallCalls();
+    const same = calls?.app.columns.get(column.id);
+    if (!calls || !same || !calls.app.columns.isReady(same)) return null;
+    const values = calls.app.columns.values(same, null);
+    return this.#places.get([values], () => hotPlaces(this.app.model, calls.tree, values));
+  }
+
+  #placeList(column: Column): HTMLElement | null {
+    const all = this.#hotPlaces(column);
+    if (!all?.length) return null;
+    const { app } = this;
+    const items = all.slice(0, LISTED).map(({ place, callee, value }) => {
+      const hot = { place, value, copies: 1, error: app.columns.error(column, value) };
+      return this.#hotItem(hot, column, callee === NONE ? '' : `calls ${calleeName(app, callee)}`);
+    });
+    return section(
+      'Hot places',
+      'your code; libraries are counted where you call them',
+      h('ol', { class: 'hot' }, ...items),
+      button('all calls', 'The call paths', () => app.store.dispatch({ type: 'view', view: 'calls' }), 'link'),
+    );
+  }
 
   #lists(column: Column): HTMLElement[] {
     const { app } = this;
@@ -127,7 +157,8 @@ export class SummaryPage {
     );
     const findingList = this.#findings();
     const changed = difference && app.columns.isReady(difference) ? this.#changed(difference) : [];
-    const hot = isFlat ? [procedureList] : difference ? [procedureList, loopList] : [loopList, lineList];
+    const placeList = difference ? null : this.#placeList(column);
+    const hot = isFlat ? [placeList, procedureList] : difference ? [procedureList, loopList] : [placeList, loopList, lineList];
     const rest = isFlat ? [loopList] : difference ? [lineList] : [procedureList];
     // what one looks for first stands on top: left what costs, right why; the rest where there is room
     const [first, ...others] = [...changed, ...hot].filter((card) => card !== null);
@@ -157,7 +188,7 @@ export class SummaryPage {
     );
   }
 
-  #hotItem(hot: Hot, column: Column): HTMLElement {
+  #hotItem(hot: Hot, column: Column, what = ''): HTMLElement {
     const { app } = this;
     const whole = app.columns.whole(column);
     const percent = formatPercent(hot.value, whole);
@@ -179,6 +210,8 @@ export class SummaryPage {
       ),
       hot.copies,
       app.columns.values(column, null),
+      () => undefined,
+      what,
     );
   }
 
@@ -189,6 +222,7 @@ export class SummaryPage {
     copies: number,
     values: Float64Array,
     before: () => void = () => undefined,
+    what = '',
   ): HTMLElement {
     const { app } = this;
     const { model } = app;
@@ -202,6 +236,7 @@ export class SummaryPage {
     const text = this.#textOf(line);
     const lineLabel = kind === Kind.Line || line === NONE ? '' : `${this.#lineName(place, line)}: `;
     const details = [
+      what,
       kind === Kind.Line && text ? label.text : label.detail,
       inside ? `in ${inside}` : '',
       copies > 1 ? `×${copies}` : '',
@@ -261,8 +296,8 @@ export class SummaryPage {
 
   #changed(difference: Column): HTMLElement[] {
     const { app } = this;
-    const level: Level =
-      app.tables.has('line') && app.model.files.some((f) => f.state === 'text') ? 'line' : 'procedure';
+    const hasText = app.tables.has('line') && app.model.files.some((f) => f.state === 'text');
+    const level: Level = app.tables.has('loop') ? 'loop' : hasText ? 'line' : 'procedure';
     const values = app.columns.values(difference, null);
     const { worse, better } = this.#compared.get([values, level], () =>
       changes(app.columns, app.tables, difference, level),
@@ -271,7 +306,7 @@ export class SummaryPage {
     const list = (title: string, all: readonly Change[], none: string): HTMLElement =>
       section(
         title,
-        `${shortName(difference.metric)}: beyond the noise of sampling, percent of ${shortName(base.metric)}`,
+        `${level}s beyond the noise of sampling, percent of ${shortName(base.metric)}`,
         all.length
           ? h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((c) => this.#change(c, difference)))
           : h('p', { class: 'muted' }, none),
@@ -289,8 +324,8 @@ export class SummaryPage {
           : null,
       );
     return [
-      list('Got worse', worse, 'Nothing, beyond the noise.'),
-      list('Got better', better, 'Nothing, beyond the noise.'),
+      list('Costs more', worse, `No ${level} differs beyond the noise of sampling.`),
+      list('Costs less', better, `No ${level} differs beyond the noise of sampling.`),
     ];
   }
 

@@ -289,6 +289,9 @@ export class TableTools {
       ),
     );
     document.addEventListener('pointerdown', close);
+    menu.addEventListener('click', (event) => {
+      if ((event.target as Element).closest('.menu-tools button')) menu.open = false;
+    });
     menu.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape') return;
       menu.open = false;

@@ -22,7 +22,7 @@ build_with() {
     flags=$("mpicc$1" -show | tr ' ' '\n' | grep '^-[IDLl]' | tr '\n' ' ')
     objects=$(ls "$top_builddir"/driver/hpcview-*.o | grep -v hpcview-ranks.o)
     (cd "$top_builddir" && $CC $CHECK_CFLAGS -DHAVE_MPI -D_GNU_SOURCE -std=gnu11 -I. -I"$top_srcdir" -o "$scratch/hpcview" "$top_srcdir/driver/ranks.c" \
-        $objects $ROOM_LDADD $flags) >compiled 2>&1
+        $objects $ALL_LDADD $flags) >compiled 2>&1
 }
 
 # ---- eleven processes of one to three threads; some places are everybody's, some one's, and one file is none -----------------

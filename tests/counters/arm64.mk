@@ -1,8 +1,8 @@
 # What records, cross-built for the guest (guest.sh): the recorder, and a command with record, events and info.
 #     make -f tests/counters/arm64.mk -C SOURCES OUT=FOLDER BUILD=FOLDER SYSTEM=FOLDER CC='aarch64-linux-gnu-gcc'
 FLAGS := --sysroot=$(SYSTEM) -B$(SYSTEM)/usr/lib/aarch64-linux-gnu -std=gnu11 -D_GNU_SOURCE -DHAVE_CONFIG_H -O1 -g \
-	-I$(OUT) -I. -I$(BUILD) -Ihpcprof/include -I$(SYSTEM)/usr/include/libxml2
-recorder := $(shell find hpcprof/recorder -name '*.c' ! -name 'note.c' ! -name '*_test.c' ! -name '*_fuzz.c')
+	-I$(OUT) -I. -I$(BUILD) -Ihpcprof/recorder/include -I$(SYSTEM)/usr/include/libxml2
+recorder := $(shell find $(addprefix hpcprof/recorder/,base unwind output sampling process) -name '*.c' ! -name 'static_note.c' ! -name '*_test.c' ! -name '*_fuzz.c')
 command := $(shell find support hpcprof -name '*.c' ! -path 'hpcprof/recorder/*' ! -name '*_test.c' ! -name '*_fuzz.c') \
 	$(addprefix driver/,main.c options.c ranks.c lines.c told.c cmd_record.c cmd_events.c cmd_info.c) \
 	$(shell find metrics -name 'blocks.c' -o -name 'expr*.c' ! -name '*_test.c' ! -name '*_fuzz.c' -o -name 'mathml.c') tests/counters/command.c

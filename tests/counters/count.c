@@ -41,7 +41,9 @@ static void at_end(qemu_plugin_id_t id, void *data)
     FILE *f = fopen(out, "w");
     if (!f)
         return;
-    fprintf(f, "# callgrind format\nversion: 1\ncreator: count.c\npositions: instr line\nevents: Ir\n\nob=%s\nfl=???\nfn=executed\n",
+    fprintf(f,
+            "# callgrind format\nversion: 1\ncreator: count.c\npositions: instr line\nevents: "
+            "Ir\n\nob=%s\nfl=???\nfn=executed\n",
             program);
     for (uint64_t i = 0; i < INSTRUCTIONS; i++)
         if (executed[i])

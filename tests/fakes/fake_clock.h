@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <time.h>
 
-int world_clock_gettime(clockid_t, struct timespec *);
-#define clock_gettime world_clock_gettime
+int fake_clock_gettime(clockid_t, struct timespec *);
+#define clock_gettime fake_clock_gettime
 
-bool world_fails(void);
+bool fake_fails(void);
 #undef atomic_compare_exchange_weak
 #define atomic_compare_exchange_weak(at, was, wanted)                                                                  \
-    (world_fails() ? (*(was) = atomic_load(at), false) : atomic_compare_exchange_strong(at, was, wanted))
+    (fake_fails() ? (*(was) = atomic_load(at), false) : atomic_compare_exchange_strong(at, was, wanted))
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef TESTS_FAKE_LOADER_H
 #define TESTS_FAKE_LOADER_H
 
-#define syscall         world_syscall
-#define dl_iterate_phdr world_dl_iterate_phdr
+#define syscall         fake_syscall
+#define dl_iterate_phdr fake_dl_iterate_phdr
 
 #endif

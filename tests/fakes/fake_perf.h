@@ -2,9 +2,9 @@
 #ifndef TESTS_FAKE_PERF_H
 #define TESTS_FAKE_PERF_H
 
-#define syscall   world_syscall
-#define getrlimit world_getrlimit
-#define geteuid   world_geteuid
-#define sysconf   world_sysconf
+#define syscall   fake_syscall
+#define getrlimit fake_getrlimit
+#define geteuid   fake_geteuid
+#define sysconf   fake_sysconf
 
 #endif

@@ -2,9 +2,9 @@
 #ifndef TESTS_FAKE_PROCESS_H
 #define TESTS_FAKE_PROCESS_H
 
-#define syscall             world_syscall
-#define uname               world_uname
-#define pthread_key_create  world_pthread_key_create
-#define pthread_setspecific world_pthread_setspecific
+#define syscall             fake_syscall
+#define uname               fake_uname
+#define pthread_key_create  fake_pthread_key_create
+#define pthread_setspecific fake_pthread_setspecific
 
 #endif

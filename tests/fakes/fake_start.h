@@ -2,12 +2,12 @@
 #ifndef TESTS_FAKE_START_H
 #define TESTS_FAKE_START_H
 
-#define syscall         world_syscall
-#define on_exit         world_on_exit
-#define at_quick_exit   world_at_quick_exit
-#define pthread_atfork  world_pthread_atfork
-#define pthread_sigmask world_pthread_sigmask
-#define exit            world_exit
-#define readlink        world_readlink
+#define syscall         fake_syscall
+#define on_exit         fake_on_exit
+#define at_quick_exit   fake_at_quick_exit
+#define pthread_atfork  fake_pthread_atfork
+#define pthread_sigmask fake_pthread_sigmask
+#define exit            fake_exit
+#define readlink        fake_readlink
 
 #endif

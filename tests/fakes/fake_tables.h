@@ -6,17 +6,17 @@
 #include "support/support.h"
 #include "support/table.h"
 
-void *world_get(size_t bytes, int filled_with);
-void *world_grow(void *items, size_t *capacity, size_t wanted, size_t item_size);
-void world_free(void *);
-uint64_t world_hash(const void *, size_t, uint64_t start);
-const union table_cell *world_row(const struct table *, size_t row);
+void *fake_get(size_t bytes, int filled_with);
+void *fake_grow(void *items, size_t *capacity, size_t wanted, size_t item_size);
+void fake_free(void *);
+uint64_t fake_hash(const void *, size_t, uint64_t start);
+const union table_cell *fake_row(const struct table *, size_t row);
 
-#define mem_alloc(bytes)            world_get(bytes, 0x5a)
-#define mem_calloc(count, size)     world_get((count) * (size), 0)
-#define mem_free(p)                 world_free(p)
-#define hash_bytes(bytes, n, start) world_hash(bytes, n, start)
-#define vec_grow_                   world_grow
-#define table_row(t, row)           world_row(t, row)
+#define mem_alloc(bytes)            fake_get(bytes, 0x5a)
+#define mem_calloc(count, size)     fake_get((count) * (size), 0)
+#define mem_free(p)                 fake_free(p)
+#define hash_bytes(bytes, n, start) fake_hash(bytes, n, start)
+#define vec_grow_                   fake_grow
+#define table_row(t, row)           fake_row(t, row)
 
 #endif

@@ -65,21 +65,23 @@ process    hpcprof/recorder/process   hpcprof/recorder/process/environment_test 
 filters    filters           filters/filters_test filters/files_test filters/random_test filters/contents_test tests/filters/filters.sh
 filters-base filters/base    filters/filters_test filters/files_test filters/random_test filters/contents_test tests/filters/filters.sh
 perf       filters/perf      filters/perf/data_test filters/random_test filters/filters_test filters/files_test filters/contents_test tests/filters/filters.sh
-callgrind  filters/callgrind filters/callgrind/cost_positions_test filters/random_test filters/filters_test filters/contents_test tests/filters/filters.sh
+callgrind  filters/callgrind filters/callgrind/cost_positions_test filters/callgrind/jumps_test filters/random_test filters/filters_test filters/contents_test tests/filters/filters.sh
 hpctoolkit filters/hpctoolkit filters/hpctoolkit/hpctoolkit_test filters/filters_test filters/contents_test tests/filters/filters.sh
 formula    metrics/formula   metrics/formula/expr_test metrics/formula/blocks_test metrics/config/config_test metrics/ingest/columns_test metrics/report/print_test tests/run-golden.sh
 config     metrics/config    metrics/config/config_test metrics/ingest/columns_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh
 model      metrics/model     metrics/model/anonymize_test metrics/ingest/columns_test metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/conserve_test htmlgen/read/read_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
 ingest     metrics/ingest    metrics/ingest/columns_test metrics/ingest/ingest_test metrics/ingest/modules_test metrics/code/loops_test metrics/join/experiment_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/compare/compare.sh
-sampled    metrics/code      metrics/code/loops_test metrics/code/functions_test metrics/code/compilers_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh
-join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/join/line_diff_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
+sampled    metrics/code      metrics/code/trip_counts_test tests/filters/trip_counts.sh metrics/code/loops_test metrics/code/functions_test metrics/code/compilers_test metrics/join/experiment_test metrics/report/print_test tests/run-golden.sh
+align      metrics/align     metrics/align/line_diff_test metrics/join/experiment_test metrics/report/print_test tests/compare/compare.sh
+join       metrics/join      metrics/ingest/ingest_test metrics/join/experiment_test metrics/join/sources_test metrics/join/conserve_test metrics/report/print_test tests/run-golden.sh tests/build/configuration.sh tests/compare/compare.sh
 report     metrics/report    metrics/report/print_test tests/run-golden.sh tests/print/schema.sh
 export     export            export/export_test tests/export/export.sh
 format     htmlgen/format    htmlgen/write/write_test htmlgen/read/read_test
 write      htmlgen/write     htmlgen/write/write_test htmlgen/read/read_test tests/page/agree.sh
 read       htmlgen/read      htmlgen/read/read_test metrics/report/print_test
 engine     mhsim/engine               mhsim/engine/engine_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
-runtime    mhsim/runtime              mhsim/runtime/hooks_test mhsim/runtime/qemu_test mhsim/runtime/modules_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
+runtime    mhsim/runtime              mhsim/runtime/modules_test mhsim/runtime/runtime_test tests/simulate/simulate.sh
+instrument mhsim/instrument           mhsim/instrument/hooks_test mhsim/instrument/qemu_test tests/simulate/simulate.sh
 collect    mhsim/collect              mhsim/collect/collect_test tests/simulate/simulate.sh
 simulate   mhsim/launch               mhsim/launch/run_test tests/simulate/simulate.sh
 machines   machines          machines/memory_test machines/processor_test quality/loops_test

@@ -95,6 +95,12 @@ const marked = (page) =>
 const sourceLine = (page, n) => page.locator(`#source .line[data-line="${n}"]`);
 const hash = (page) => page.evaluate(() => location.hash);
 const unpackedBeside = (page) => page.evaluate(() => performance.getEntriesByName('hpcview-worker').length);
+/** A tool of the table that is in its menu. */
+const tool = async (page, text) => {
+  await page.click('.menu summary');
+  await page.click(`.menu-tools >> text=${text}`);
+  if (await page.isVisible('.menu-tools')) await page.click('.menu summary');
+};
 const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 
 // ---- what one sees first ----
@@ -218,7 +224,67 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
-// ---- tables and trees that other rooms bring ----
+// ---- heads are over their columns, and cells in them, whatever is resized ----
+{
+  const page = await open('db-facts/index.html', '#v2/tree');
+  await act(page, () => page.keyboard.press('*'));
+  const strays = () =>
+    page.evaluate(() => {
+      const lefts = (of) => [...of.querySelectorAll('.metric')].map((x) => Math.round(x.getBoundingClientRect().left)).join();
+      const heads = lefts(document.querySelector('#table .grid-head'));
+      return [...document.querySelectorAll('#table .row')].map(lefts).filter((row) => row !== heads);
+    });
+  for (const width of [1440, 1000, 1300, 800]) {
+    await page.setViewportSize({ width, height: 800 });
+    await settle(page);
+    same(await strays(), [], `heads are over their columns at ${width} pixels`);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const drag = async (selector, dx) => {
+    const { x, y, width, height } = await page.locator(selector).first().boundingBox();
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2 + dx, y + height / 2, { steps: 3 });
+    await page.mouse.up();
+    await settle(page);
+  };
+  await drag('.splitter.split', -120);
+  same(await strays(), [], 'also when the splitter was dragged');
+  await drag('#table .handle', 60);
+  same(await strays(), [], 'or the edge of the names');
+  await act(page, () => page.keyboard.press('l'));
+  same(await strays(), [], 'or the layout changed');
+  await page.evaluate(() => localStorage.clear());
+  await page.close();
+}
+
+// ---- deep trees: depth never moves a number ----
+{
+  const page = await open('db-deep/index.html', '#v2/calls');
+  await page.waitForSelector('#calls .row');
+  for (const key of ['Home', '*', 'End']) await act(page, () => page.keyboard.press(key));
+  const seen = await page.$$eval('#calls .row', (rows) => ({
+    deepest: Math.max(...rows.map((r) => Number(r.getAttribute('aria-level')))),
+    names: [...new Set(rows.map((r) => Math.round(r.querySelector('.name').getBoundingClientRect().width)))].length,
+  }));
+  check(seen.deepest > 60 && seen.names === 1, 'names are as wide at every depth', seen);
+  check((await page.$$('#calls .depth')).length > 0, 'where rows are no longer indented their depth is a number');
+  await page.close();
+}
+
+// ---- tables beside the places: words stay whole ----
+{
+  const page = await open('db-facts/index.html', '#v2/data?panes=,source,card,tree-calls,barriers,memory,table-findings');
+  await page.setViewportSize({ width: 700, height: 700 });
+  await page.waitForSelector('.facts-pane tbody tr');
+  const cells = await page.$$eval('.facts-pane td:not(.n)', (t) =>
+    t.filter((x) => x.innerText.length > 20).map((x) => [x.innerText.slice(0, 20), Math.round(x.getBoundingClientRect().width)]),
+  );
+  check(cells.length > 0 && cells.every(([, width]) => width > 70), 'a text is broken at words, not at letters', cells);
+  await page.close();
+}
+
+// ---- tables and trees that other folders bring ----
 {
   const page = await open('db-facts/index.html', '');
   const cards = await page.$$eval('.card h2', (h) => h.map((x) => x.textContent));
@@ -231,23 +297,20 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     'the worst first',
   );
   await act(page, () => page.click('.card:has(h2:text-is("Findings")) .hot-item >> nth=1'));
+  const found = () => page.$$eval('.selection .finding', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim()));
+  same([await selected(page), await found()], ['axpy', ['9.0% Called <b>twice</b> once would do']], 'a finding leads to its place, whose card has it');
+  await act(page, () => page.click('.selection-links >> text=Findings').catch(() => page.keyboard.press('d')));
+  await act(page, () => page.click('#tab-table-findings'));
   await page.waitForSelector('.facts-pane tbody tr');
-  same(
-    [
-      await selected(page),
-      await page.$$eval('.facts-pane tbody tr', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim())),
-    ],
-    ['axpy', ['axpy Called <b>twice</b> 0.09 once would do']],
-    'a finding leads to its place, and the table shows what is about that',
-  );
-  same(
-    await page.$$eval('.slot-inspect [role=tab].on', (t) => t.map((x) => x.textContent)),
-    ['Why', 'Findings'],
-    'what belongs together stands under one tab',
-  );
-  await act(page, () => row(page, 'cg').click());
-  same(await page.$$eval('.facts-pane tbody tr', (r) => r.length), 2, 'or about what is inside it');
-  await act(page, () => page.click('.slot-inspect [role=tab]:text-is("Search graph")'));
+  const tableRows = () => page.$$eval('.facts-pane tbody tr', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim()));
+  same((await tableRows()).length, 3, 'the view Data has the whole table');
+  await act(page, () => page.check('.facts-head input[type=checkbox]'));
+  same(await tableRows(), ['axpy Called <b>twice</b> 0.09 once would do'], 'or its rows about what is selected');
+  check((await hash(page)).includes('about=1'), 'the address says so');
+  await act(page, () => page.uncheck('.facts-head input[type=checkbox]'));
+  await act(page, () => page.fill('.facts-head .filter', 'INDIRECT'));
+  same(await page.innerText('.facts-head .muted'), '1 row', 'a table is filtered by any text');
+  await act(page, () => page.click('#tab-search'));
   const steps = () => page.$$eval('.search-step', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim()));
   same(
     await steps(),
@@ -265,13 +328,9 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('.search-step:has-text("HotLoop") .crumb'));
   same(await page.$$eval('#table .row:has(.finding-mark) .label', (r) => r.map((x) => x.textContent)), ['loop 16–18', 'axpy'], 'what was found at a place is marked at its row');
   await act(page, () => page.click('#table .finding-mark'));
-  same(
-    await page.$$eval('.facts-pane tbody tr', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim().slice(0, 45))),
-    ['loop at heat.f90:16–18 Indirect loads bound t'],
-    'and the mark leads to it',
-  );
+  same((await found()).map((x) => x.slice(0, 28)), ['51% Indirect loads bound the'], 'and the mark leads to it');
   check((await page.$('.line[data-line="16"] .finding-mark')) !== null, 'so is its line in the source');
-  await act(page, () => page.click('.slot-picture [role=tab]:text-is("Calls")'));
+  await act(page, () => page.keyboard.press('8'));
   await page.waitForSelector('.icicle-canvas[aria-label*="4 scopes of the Calls"]'); // a tree of calls has its picture
   const box = await page.locator('.icicle-canvas').boundingBox();
   await act(page, () => page.mouse.click(box.x + 20, box.y + 18 + 9));
@@ -285,7 +344,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   await act(page, () => page.keyboard.press('8'));
   await page.waitForSelector('#calls .row');
-  await act(page, () => page.click('text=Expand'));
+  await act(page, () => tool(page, 'Expand'));
   const rows = (grid) => page.$$eval(`${grid} .row`, (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim()));
   same(
     await rows('#calls'),
@@ -294,6 +353,13 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   await act(page, () => page.click('#calls .row:has-text("mesh_assemble")'));
   same(await selectedPath(page), 'mesh_assemble', 'what is selected there is selected everywhere');
+  await act(page, () => page.click('#calls .row:has-text("main")'));
+  same(
+    (await page.innerText('.selection .numbers dd >> nth=0')).replace(/\s+/g, ' '),
+    '10.0 s ± 0.4, 100.0% of the run',
+    'a call has its numbers on the card, with what it calls',
+  );
+  await act(page, () => page.click('#calls .row:has-text("mesh_assemble")'));
   await act(page, () => page.click('[role=tab]:text-is("Callers")'));
   await page.waitForSelector('.callers-tree .row');
   same(
@@ -301,7 +367,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     ['ƒ mesh_assemble 1.0 100.0%', 'ƒ cg 1.0 100.0%', 'ƒ main 1.0 100.0%'],
     'its callers, with their shares',
   );
-  await act(page, () => page.click('[role=tab]:text-is("Calls in and out")'));
+  await act(page, () => page.click('[role=tab]:text-is("Selection")'));
   await act(page, () => page.click('#calls .row:has-text("cg")'));
   same(
     await page.$$eval('.slot-inspect .parts li', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim())),
@@ -315,7 +381,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   same(await rowsOf(shared), await rowsOf(page), 'who follows the address sees the same rows open and selected');
   same((await rowsOf(shared)).length, 3, 'and what was closed is closed');
   await shared.close();
-  await act(page, () => page.check('text=Fold recursion'));
+  await act(page, () => tool(page, 'Fold recursion'));
   check((await hash(page)).includes('fold=1'), 'recursion is folded, in the address too');
   same((await rows('#calls')).length, 3, 'and the table is there again, its hot path open');
   await act(page, () => page.fill('#filter', 'mesh_a'));
@@ -340,7 +406,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.click('.where[aria-label=Misses] .where-part >> nth=0'));
   same(await page.isVisible('.memory-level'), true, 'and leads to the memory pane');
   await act(page, () => page.evaluate(() => (location.hash = '#v2/tree?place=0')));
-  await act(page, () => page.click('.slot-inspect [role=tab]:text-is("Memory")'));
+  await act(page, () => page.keyboard.press('n'));
   await page.waitForSelector('.memory-level');
   const texts = (selector) => page.$$eval(selector, (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim()));
   same(
@@ -366,7 +432,9 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await shot(page, 'memory-1440');
   await act(page, () => page.click('.facts-pane tbody .crumb:text-is("heat.f90:17") >> nth=0'));
   same(await selectedPath(page), 'heat.f90:17', 'a reference leads to its line');
+  await act(page, () => page.keyboard.press('n'));
   same((await tables())[0].length, 2, 'where its own references are left');
+  await act(page, () => page.keyboard.press('t'));
   await page.setViewportSize({ width: 1024, height: 700 });
   await settle(page);
   const mark = await page.locator('.line[data-line="17"] .misses-mark').boundingBox();
@@ -374,10 +442,14 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   check(mark.x + mark.width <= sight.x + sight.width, 'its mark stays in sight beside a long line', [mark, sight]);
   await page.setViewportSize({ width: 1440, height: 900 });
   await settle(page);
+  await act(page, () => page.keyboard.press('n'));
   await act(page, () => page.click('.facts-pane tbody .crumb:text-is("heat.f90:30") >> nth=0'));
   same(await selectedPath(page), 'heat.f90:30', 'and its evictor to the line that threw its blocks out');
+  await act(page, () => page.keyboard.press('n'));
   same(await texts('.memory-level'), ['L1 25 misses of 100 accesses, 25.0%; 3.3% of the level\'s'], 'only what that did is there');
+  await act(page, () => page.keyboard.press('t'));
   await act(page, () => row(page, 'driver.c').click());
+  await act(page, () => page.keyboard.press('n'));
   check((await page.innerText('.facts-pane')).startsWith('No reference of the simulated memory is in driver.c'), 'and nothing where there is nothing', await page.innerText('.facts-pane'));
   same(page.troubles, [], 'no complaint of the browser');
   await page.close();
@@ -386,36 +458,39 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 // ---- charts ----
 {
   const page = await open('db-facts/index.html', '#v2/procedure?place=0&panes=loops,source,threads');
-  await page.waitForSelector('.slot-inspect svg');
+  check((await hash(page)).startsWith('#v2/time'), 'an address from before the views leads to the one that has its pane', await hash(page));
+  await page.waitForSelector('.slot-time svg');
   const bars = () =>
-    page.$$eval('.slot-inspect svg g > title', (t) => t.map((x) => x.textContent.replace(/\s+/g, ' ').trim()));
+    page.$$eval('.slot-time svg g > title', (t) => t.map((x) => x.textContent.replace(/\s+/g, ' ').trim()));
   same(
     await bars(),
     ['process 0 thread 0: 3.00 s', 'process 0 thread 1: 2.00 s', 'process 1 thread 0: 4.00 s', 'process 1 thread 1: 1.00 s'],
     'what each thread of each process spent',
   );
-  check((await page.textContent('.slot-inspect .picture-tools')).includes('60% over the mean'), 'and who has most');
-  await act(page, () => page.click('.slot-inspect >> text=Sorted'));
+  check((await page.textContent('.slot-time .picture-tools')).includes('60% over the mean'), 'and who has most');
+  await act(page, () => page.click('.slot-time >> text=Sorted'));
   same((await bars())[0], 'process 1 thread 0: 4.00 s', 'sorted');
-  await act(page, () => page.click('.slot-inspect >> text=Histogram'));
+  await act(page, () => page.click('.slot-time >> text=Histogram'));
   check(
     (await bars()).every((b) => /^1 thread from|^0 threads from/.test(b)),
     'how many spent how much',
     await bars(),
   );
+  await act(page, () => page.keyboard.press('t'));
   await act(page, () => row(page, 'cg').click());
-  await act(page, () => page.click('.slot-inspect >> text=By process'));
+  await act(page, () => page.keyboard.press('w'));
+  await act(page, () => page.click('.slot-time >> text=By process'));
   same((await bars())[3], 'process 1 thread 1: 0.00 s', 'of what is selected; a thread without a row spent nothing');
-  await act(page, () => page.click('.slot-inspect >> text=Numbers'));
+  await act(page, () => page.click('.slot-time >> text=Numbers'));
   same(
     await page.$$eval('.chart-table tbody tr', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim())),
     ['0 0 heat 3.000 133.3%', '0 1 heat 2.000 88.9%', '1 0 heat 4.000 177.8%', '1 1 heat 0.000 0.0%'],
     'the same as a table',
   );
-  await act(page, () => page.click('.slot-inspect .picture-tools >> text=Picture'));
+  await act(page, () => page.click('.slot-time .picture-tools >> text=Picture'));
   for (const kind of ['SVG', 'PNG']) {
     const saved = page.waitForEvent('download');
-    await page.click(`.slot-inspect .picture-tools >> text=${kind}`);
+    await page.click(`.slot-time .picture-tools >> text=${kind}`);
     const file = await saved;
     const start = readFileSync(await file.path())
       .subarray(0, 4)
@@ -426,6 +501,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
       `saved as ${kind}`,
     );
   }
+  await act(page, () => page.keyboard.press('t'));
   same((await page.$$('.slot-picture .dot')).length, 10, 'a dot for each loop that has both metrics');
   await act(page, () => page.locator('.slot-picture .dot').last().dispatchEvent('click'));
   check((await selectedPath(page)).startsWith('loop at heat.f90'), 'a click on it selects the loop');
@@ -500,7 +576,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   for (const key of ['-', '-', '-']) await act(page, () => page.keyboard.press(key));
   same(await names(page), ['cg', 'mesh_assemble', 'main', '__memset_avx2_unaligned_erms', 'random_r'], 'procedures');
   check((await hash(page)).includes('flatten=3'), 'in the address');
-  await act(page, () => page.click('text=Unflatten'));
+  await act(page, () => tool(page, 'Unflatten'));
   same((await names(page))[0], 'heat.f90', 'and back by a level');
   await page.close();
 }
@@ -549,11 +625,11 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
       )
     ).join('\n');
   same(
-    await card('Got worse'),
+    await card('Costs more'),
     '+45.0% +0.90 s fresh(); x.c:3 in f\n+30.0% +0.60 s slower(); x.c:2 in f',
     'what got worse, as a share of the run before; what is new too',
   );
-  same(await card('Got better'), '−40.0% −0.80 s gone(); x.c:5 in f', 'what got better');
+  same(await card('Costs less'), '−40.0% −0.80 s gone(); x.c:5 in f', 'what got better');
   same(await page.$$eval('.where-bar', (b) => b.length), 2, 'a bar for each run');
   const strip = await page.$$eval('.facts-line:has(.run-name)', (l) => l.map((x) => x.innerText.replace(/\s+/g, ' ').trim().slice(0, 18)));
   same(strip, ['old 2.00 s CPU tim', 'new 2.7 s CPU time'], 'each run has its facts');
@@ -598,6 +674,8 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     ['memory', '#v2/tree?panes=icicle,source,memory&place=5', '', 'db-memory'],
     ['phases', '#v2/tree?panes=icicle,source,barriers&place=17&source=1:17', '', 'db-waits'],
     ['instructions and numbers', '#v2/tree?panes=icicle,instructions,why&place=17&source=1:17', '', 'db-waits'],
+    ['the table of findings', '#v2/data?panes=,source,card,tree-calls,barriers,memory,table-findings&place=5'],
+    ['no barriers', '#v2/time', '', 'db-heat'],
     ['two runs', '', '', 'db-runs'],
     ['a comparison', '#v2/line?base=old&columns=0i,1i,1-0i&place=4&beside=1', '', 'db-runs'],
     ['help', '#v2/tree', '?'],
@@ -710,7 +788,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 // ---- opening, closing, sorting ----
 {
   const page = await open('db-heat/index.html');
-  await act(page, () => page.click('text=Collapse'));
+  await act(page, () => tool(page, 'Collapse'));
   same(await names(page), ['heat', '  heat', '  libc.so.6'], 'collapse');
   await act(page, () => row(page, 'libc.so.6').locator('.twisty').click());
   same(
@@ -736,11 +814,11 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.keyboard.press('Home'));
   await act(page, () => page.keyboard.press('h'));
   same(await selected(page), 'line 17', 'h follows the hot path');
-  await act(page, () => page.click('text=Collapse'));
+  await act(page, () => tool(page, 'Collapse'));
   await act(page, () => row(page, 'heat').click());
   await act(page, () => page.keyboard.press('*'));
   same(await page.getAttribute('#table', 'aria-rowcount'), '48', '* opens everything');
-  await act(page, () => page.click('text=Collapse'));
+  await act(page, () => tool(page, 'Collapse'));
   await act(page, () => page.keyboard.press('End'));
   await act(page, () => page.keyboard.press('ArrowUp'));
   await act(page, () => page.keyboard.press(' '));
@@ -786,7 +864,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   await act(page, () => sourceLine(page, 30).locator('.line-text').click());
   same(await page.textContent('.instances'), 'line 30: place 1 of 2', 'another click on the line goes round');
-  await act(page, () => page.click('text=Collapse'));
+  await act(page, () => tool(page, 'Collapse'));
   await act(page, () => page.click('.source-tools >> text=All'));
   same(
     [await linked(page), (await names(page)).filter((n) => n.endsWith('line 30')).length],
@@ -797,7 +875,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   same([await selected(page), await linked(page)], ['heat.f90:30', 1], 'the flat table marks the line too');
   await act(page, () => page.click('text=Loops'));
   same(await selected(page), 'loop at heat.f90:29–31', 'and the loop around it');
-  await act(page, () => page.click('text=Scope tree'));
+  await act(page, () => page.click('.table-tools >> text=Tree'));
   await act(page, () => sourceLine(page, 22).locator('.line-text').click());
   same(await page.textContent('.source-tools .muted'), 'line 22: no samples', 'a line without samples says so');
   await act(page, () => row(page, 'spmv').locator('.detail').click());
@@ -841,13 +919,13 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     's = s + a(k) * x(col(k))',
     'lines show their text',
   );
-  await act(page, () => page.click('text=One row per source construct'));
+  await act(page, () => tool(page, 'One row per source construct'));
   same(
     (await names(page)).slice(0, 4),
     ['heat.f90:17', 'heat.f90:30', 'heat.f90:30', 'heat.f90:63'],
     'each place in its own row',
   );
-  await act(page, () => page.click('text=One row per source construct'));
+  await act(page, () => tool(page, 'One row per source construct'));
   await shot(page, 'lines-1440');
   await act(page, () => page.keyboard.press('3'));
   same((await table(page))[0], 'loop at heat.f90:56–67 | 9.9 95.1% | 115 94.0% | 0.0116', 'loops');
@@ -862,7 +940,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   await act(page, () => page.click('[role=tab]:has-text("Modules")'));
   same(await names(page), ['heat', 'libc.so.6'], 'modules');
-  await act(page, () => page.click('[role=tab]:text-is("Procedures by file")'));
+  await act(page, () => page.click('[role=tab]:text-is("By file")'));
   same(await names(page), ['heat.f90', 'mesh.c', 'no source file known', 'driver.c'], 'files');
   await act(page, () => page.click('[role=tab]:has-text("Lines")'));
   await act(page, () => page.keyboard.press('/'));
@@ -1051,7 +1129,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.keyboard.press('Escape'));
   await act(page, () => page.click('text=Columns…'));
   await act(page, () => page.keyboard.press('Escape'));
-  await act(page, () => page.click('.tab:has-text("Scope tree")'));
+  await act(page, () => page.click('.tab:text-is("Tree")'));
   await act(page, () => page.keyboard.press('Home'));
   await act(page, () => page.keyboard.press('*'));
   same(
@@ -1199,11 +1277,11 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     same([await unpackedBeside(without), ...(await table(without))], [0, ...first], `the same where the browser ${what}`);
     await alone.close();
   }
-  await act(page, () => page.click('text=Collapse'));
+  await act(page, () => tool(page, 'Collapse'));
   await act(page, () => page.keyboard.press('Home'));
   await act(page, () => page.click('#table .row >> nth=0'));
   const opening = Date.now();
-  await act(page, () => page.click('text=Expand'));
+  await act(page, () => tool(page, 'Expand'));
   console.log(`# expanding it: ${Date.now() - opening} ms`);
   const rows = Number(await page.getAttribute('#table', 'aria-rowcount')) - 1;
   check(rows > 50000, 'all its rows open at once', rows);

@@ -29,6 +29,10 @@ make_database waits "$here/text" "$here/db-waits"
 make_database runs "$here/text" "$here/db-runs"
 make_database hostile "$here/text" "$here/db-hostile"
 make_database unmeasured "$here/text" "$here/db-unmeasured"
+# call paths of 120 frames
+node -e 'const f = [...Array(120).keys()].map((i) => `procedure_number_${i}`);
+for (let n = 10; n <= 120; n += 10) console.log(`${f.slice(0, n).join(";")} ${n}`);' >"$here/text/deep.folded"
+"$top_builddir/driver/hpcview" build -o "$here/db-deep" "$here/text/deep.folded" 2>/dev/null || { echo "Bail out! build failed"; exit 99; }
 make_database empty "$here/text" "$here/db-empty"
 make_database large "$here/text" "$here/db-large" "${PAGE_PLACES-100000}" 4
 # a database of a later version, one that was copied without its data, and one without its source text

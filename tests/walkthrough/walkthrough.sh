@@ -12,7 +12,7 @@ sed -e 's|^\(    {\)"perf", .*|    {"toy", "colours of lines", toy_sniff, toy_co
 check "the table of filters has its row" grep -q '"toy"' "$scratch/filters.c"
 # shellcheck disable=SC2086
 (cd "$top_builddir" && $CC -std=gnu11 -D_GNU_SOURCE -I. -I"$top_srcdir" $HEADER_CFLAGS $CHECK_CFLAGS -o "$scratch/toyview" \
-    "$here/toy.c" "$scratch/filters.c" driver/hpcview-*.o $ROOM_LDADD) >"$scratch/log" 2>&1
+    "$here/toy.c" "$scratch/filters.c" driver/hpcview-*.o $ALL_LDADD) >"$scratch/log" 2>&1
 check "it builds" test -x "$scratch/toyview"
 [ -x "$scratch/toyview" ] || { comment "$(head -n 20 "$scratch/log")"; done_testing; exit; }
 

@@ -17,7 +17,7 @@
 static uint64_t now = 1000000,
                 next_after; /* next_after: when the clock is asked the next time, so much later; 0: by chance */
 
-int world_clock_gettime(clockid_t id, struct timespec *t)
+int fake_clock_gettime(clockid_t id, struct timespec *t)
 {
     (void)id;
     now += next_after ? next_after : 1 + (below(20) ? below(2000) : below(40000000));
@@ -26,14 +26,14 @@ int world_clock_gettime(clockid_t id, struct timespec *t)
     return 0;
 }
 
-bool world_fails(void)
+bool fake_fails(void)
 {
     return below(4) == 0;
 }
 
 static unsigned yields, pauses, until_free; /* until_free: so many until whoever holds the lock goes on; 0: never */
 
-long world_syscall(long number, ...) /* local.mk */
+long fake_syscall(long number, ...) /* local.mk */
 {
     yields += number == SYS_sched_yield;
     pauses += number == SYS_nanosleep;

@@ -180,7 +180,7 @@ struct team {
     void *wrapped[2]; /* what the body gets where it is started, and called, apart */
 };
 
-/* What the room knows of a thread; its own page. */
+/* What is known of a thread; its own page. */
 struct phases_thread {
     uint64_t begun; /* when its phase began: the last arrival at the barrier before */
     uint32_t phase; /* site of the barrier before, + 1 */

@@ -1,4 +1,4 @@
-/* The room as a whole: the phase that each thread is in, beginning and end. */
+/* Barriers as a whole: the phase that each thread is in, beginning and end. */
 #include "hpcprof/recorder/barriers/barriers.h"
 #include "hpcprof/recorder/output/output.h"
 #include "hpcprof/recorder/sampling/sampling.h"

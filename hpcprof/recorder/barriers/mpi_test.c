@@ -56,7 +56,7 @@ typedef uintptr_t word;
 
 static uint64_t now = 1000000;
 
-int world_clock_gettime(clockid_t id, struct timespec *t)
+int fake_clock_gettime(clockid_t id, struct timespec *t)
 {
     (void)id;
     now += 1 + below(2000);
@@ -221,7 +221,7 @@ static word call_in_scope(word a, word b)
     return 18;
 }
 
-void *dlsym(void *handle, const char *name) /* world_dlsym: local.mk */
+void *dlsym(void *handle, const char *name) /* fake_dlsym: local.mk */
 {
     scope_asked += handle == RTLD_NEXT;
     if (handle == RTLD_DEFAULT && is_open_mpi && !world_by_caller && strcmp(name, "ompi_mpi_comm_world") == 0)

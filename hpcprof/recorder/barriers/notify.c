@@ -89,7 +89,7 @@ void hpcrec_phases_notify(void)
 {
     uint64_t now = phases_now();
     struct phases *p = &hpcrec_phases;
-    if (!p->on || !hpcrec.config.tell[0] || hpcrec_held(&out, hpcrec.config.tell, O_WRONLY | O_NONBLOCK) < 0)
+    if (!p->on || !hpcrec.config.notify[0] || hpcrec_held(&out, hpcrec.config.notify, O_WRONLY | O_NONBLOCK) < 0)
         return;
     phases_teams_fold();
     while (p->notice_tail != p->notice_head && phases_trylock()) {

@@ -24,7 +24,7 @@ static bool is_locked, is_refused, is_standard_input, has_joined[THREADS];
 static const char *pipe_path = "/tmp/pipe", *module_path = "/bin/program\twith a tab";
 static unsigned folded;
 
-int world_clock_gettime(clockid_t id, struct timespec *t)
+int fake_clock_gettime(clockid_t id, struct timespec *t)
 {
     (void)id;
     *t = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};
@@ -134,7 +134,7 @@ static void test_asked(void)
 {
     add_notice((struct notice){.number = 1});
     CHECK_STR(told(), ""); /* nobody asked */
-    snprintf(hpcrec.config.tell, sizeof hpcrec.config.tell, "/tmp/pipe");
+    snprintf(hpcrec.config.notify, sizeof hpcrec.config.notify, "/tmp/pipe");
     hpcrec_phases.on = false;
     CHECK_STR(told(), "");
     hpcrec_phases.on = true;
@@ -198,13 +198,13 @@ static void test_long(void)
 /* A pipe's name may be one letter, its number 0. */
 static void test_short(void)
 {
-    strcpy(hpcrec.config.tell, pipe_path = "p");
+    strcpy(hpcrec.config.notify, pipe_path = "p");
     is_standard_input = true;
     CHECK_INT(dup2(pipe_ends[1], 0), 0);
     add_notice((struct notice){.number = 1, .site = 2});
     CHECK_STR(told(), "E\t0\tomp barrier\t\t\t0\t1\t0\t0\t0\tthread 1\n");
     is_standard_input = false;
-    strcpy(hpcrec.config.tell, pipe_path = "/tmp/pipe");
+    strcpy(hpcrec.config.notify, pipe_path = "/tmp/pipe");
 }
 
 /* Who has stood so long at a barrier is told of once; not who waits otherwise, or sleeps between regions. */

@@ -310,7 +310,7 @@ static void body(void *passed)
     tell("body%s", passed == data ? "" : " with other data");
 }
 
-/* What it is where nobody of the room is asked. */
+/* What it is where no other file is asked. */
 #define UNTOLD                                                                                                         \
     "0 body\n"                                                                                                         \
     "1 body\n"                                                                                                         \

@@ -1,6 +1,6 @@
 /*
  * What stands in front of the C library's barriers and waits (pthreads.c), behind which the real ones are, the program's own
- * barriers, and which region a thread's samples are of (core.c). What reaches the room is a text, compared to the letter.
+ * barriers, and which region a thread's samples are of (core.c). What reaches the other files is a text, compared to the letter.
  */
 #include "hpcprof/recorder/base/interpose.h"
 #include "hpcprof/recorder/barriers/barriers.h"

@@ -14,9 +14,9 @@
 
 /* ---- the world ------------------------------------------------------------------------------------------------- */
 
-static uint64_t now = 1000000, *noted[2]; /* noted: where the times are written that the room is told next */
+static uint64_t now = 1000000, *noted[2]; /* noted: where the times are written that the folder is told next */
 
-int world_clock_gettime(clockid_t id, struct timespec *t)
+int fake_clock_gettime(clockid_t id, struct timespec *t)
 {
     (void)id;
     now += 1 + below(2000);
@@ -64,7 +64,7 @@ static struct member {
 
 void hpcrec_threads_each(void (*f)(struct thread *, void *), void *ctx)
 {
-    static struct thread unknown; /* one that the room knows nothing of */
+    static struct thread unknown; /* one that is not known */
     f(&unknown, ctx);
     for (uint32_t i = 0; i < MANY; i++)
         f(&members[i].thread, ctx);
@@ -435,7 +435,7 @@ static void test_absent(void)
 static unsigned yields;
 static struct team *held; /* by somebody who goes on when there is a processor */
 
-long world_syscall(long number, ...) /* local.mk */
+long fake_syscall(long number, ...) /* local.mk */
 {
     yields += number == SYS_sched_yield;
     if (held)

@@ -81,7 +81,7 @@ int hpcrec_first_thread_lives(void);
 bool hpcrec_peek(uint64_t address, void *to, size_t n);
 /* Calls run(arg) where what it opens and closes takes none of the program's numbers, not for a moment (private_fds.c): by the
  * helper; others, and where the system does not permit it, call it as it is. Errno is as run left it. */
-void hpcrec_apart(void (*run)(void *), void *arg);
+void hpcrec_with_private_fds(void (*run)(void *), void *arg);
 /* At most size-1 bytes of a small file, NUL-terminated; the count, or -1. */
 ssize_t hpcrec_slurp(const char *path, char *to, size_t size);
 

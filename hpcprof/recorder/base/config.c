@@ -49,7 +49,8 @@ static void read_event(struct config *c, const char *s)
     s = skip_separator(number_into(s, &e->config));
     s = skip_separator(number_into(s, &e->config1));
     s = skip_separator(number_into(s, &e->config2));
-    number_into(s, &flags);
+    s = skip_separator(number_into(s, &flags));
+    value_into(s, e->papi_name, sizeof e->papi_name);
     e->kind = (uint32_t)kind;
     e->type = (uint32_t)type;
     e->flags = (uint32_t)flags;
@@ -98,8 +99,8 @@ static void read_line(struct config *c, const char *key, size_t len, const char 
         c->watch = n != 0;
     else if (KEY("warn"))
         c->warn_ns = n;
-    else if (KEY("tell"))
-        value_into(value, c->tell, sizeof c->tell);
+    else if (KEY("notify"))
+        value_into(value, c->notify, sizeof c->notify);
     else if (KEY("run"))
         c->run = (unsigned)n;
 #undef KEY

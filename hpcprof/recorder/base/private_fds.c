@@ -97,7 +97,7 @@ static bool permitted(void)
     return hpcrec_is_helper() && raw_prctl(PR_GET_SECCOMP, NULL) == 0;
 }
 
-void hpcrec_apart(void (*run)(void *), void *arg)
+void hpcrec_with_private_fds(void (*run)(void *), void *arg)
 {
     static uint8_t stack[STACK_BYTES] __attribute__((aligned(64)));
     static _Atomic int tid;

@@ -18,14 +18,14 @@ struct config {
     unsigned event_count;
     bool papi; /* --sampler papi */
     bool multiplex;
-    bool children;    /* follow fork and exec */
-    bool call_paths;  /* with each sample, who called whom */
-    size_t paths_max; /* contexts that are kept then; 0: as many as is usual */
-    bool phases;      /* barriers and waits, in the library that has barriers/ */
-    bool watch;       /* each episode of a barrier is told of, */
-    uint64_t warn_ns; /* or those whose barrier time is this or longer; 0: none */
-    char tell[4096];  /* into this pipe */
-    unsigned run;     /* of --repeat, from 1; 0: no repeating */
+    bool children;     /* follow fork and exec */
+    bool call_paths;   /* with each sample, who called whom */
+    size_t paths_max;  /* contexts that are kept then; 0: as many as is usual */
+    bool phases;       /* barriers and waits, in the library that has barriers/ */
+    bool watch;        /* each episode of a barrier is reported, */
+    uint64_t warn_ns;  /* or those whose barrier time is this or longer; 0: none */
+    char notify[4096]; /* into this pipe */
+    unsigned run;      /* of --repeat, from 1; 0: no repeating */
     uint64_t delay_ns, duration_ns;
     char region[256];     /* nothing is measured outside of it; "": everywhere */
     unsigned region_time; /* but the first, second, ... time the process enters it; 0: each time */

@@ -217,6 +217,6 @@ static void slurp(void *arg)
 ssize_t hpcrec_slurp(const char *path, char *to, size_t size)
 {
     struct slurp s = {path, to, size, -1};
-    hpcrec_apart(slurp, &s);
+    hpcrec_with_private_fds(slurp, &s);
     return s.n;
 }

@@ -130,8 +130,8 @@ static long read_memory(pid_t pid, const struct iovec *to, const struct iovec *f
     return (long)to->iov_len;
 }
 
-long world_syscall(long number, ...);
-long world_syscall(long number, ...)
+long fake_syscall(long number, ...);
+long fake_syscall(long number, ...)
 {
     va_list list;
     long a[4];
@@ -173,14 +173,14 @@ long world_syscall(long number, ...)
     }
 }
 
-int world_getrlimit(int what, struct rlimit *r);
-int world_getrlimit(int what, struct rlimit *r)
+int fake_getrlimit(int what, struct rlimit *r);
+int fake_getrlimit(int what, struct rlimit *r)
 {
     r->rlim_cur = what == RLIMIT_NOFILE ? limit : 1;
     return no_limit ? -1 : 0;
 }
 
-void hpcrec_apart(void (*run)(void *), void *arg)
+void hpcrec_with_private_fds(void (*run)(void *), void *arg)
 {
     tell("apart; ");
     run(arg);

@@ -22,6 +22,8 @@
 
 #include <dlfcn.h>
 
+#define HPCVIEW_VERSION 0x000100 /* 0.1.0, as `pkg-config --modversion hpcview` */
+
 #ifdef __cplusplus
 extern "C" {
 #endif

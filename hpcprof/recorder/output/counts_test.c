@@ -20,8 +20,8 @@ struct recorder hpcrec;
 static unsigned asked, mapped;
 static unsigned refused_from = ~0u; /* as `asked` counts */
 
-long world_syscall(long number, ...);
-long world_syscall(long number, ...)
+long fake_syscall(long number, ...);
+long fake_syscall(long number, ...)
 {
     va_list list;
     long a[3];

@@ -46,8 +46,8 @@ static long guarded(size_t n, void *was, size_t was_n)
     return (long)(intptr_t)p;
 }
 
-long world_syscall(long number, ...);
-long world_syscall(long number, ...)
+long fake_syscall(long number, ...);
+long fake_syscall(long number, ...)
 {
     va_list list;
     long a[6];
@@ -80,8 +80,8 @@ long world_syscall(long number, ...)
     return -1;
 }
 
-int world_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx);
-int world_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx)
+int fake_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx);
+int fake_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx)
 {
     struct dl_phdr_info info = {.dlpi_adds = adds, .dlpi_subs = subs};
     return f(&info, old_loader ? offsetof(struct dl_phdr_info, dlpi_subs) : sizeof info, ctx);

@@ -34,8 +34,8 @@ static struct utsname names = {"Linux", "node7", "6.1.0", "#1", "x86_64", ""};
 static unsigned processors = 3;
 static bool hidden;
 
-long world_syscall(long number, ...);
-long world_syscall(long number, ...)
+long fake_syscall(long number, ...);
+long fake_syscall(long number, ...)
 {
     va_list list;
     long a[6];
@@ -48,14 +48,14 @@ long world_syscall(long number, ...)
     snprintf((char *)a[0], (size_t)a[1], "%s", folder ? folder : "what was there before");
     return folder ? (long)strlen(folder) + 1 : -1;
 }
-int world_uname(struct utsname *u);
-int world_uname(struct utsname *u)
+int fake_uname(struct utsname *u);
+int fake_uname(struct utsname *u)
 {
     *u = names;
     return 0;
 }
-ssize_t world_readlink(const char *path, char *to, size_t size);
-ssize_t world_readlink(const char *path, char *to, size_t size)
+ssize_t fake_readlink(const char *path, char *to, size_t size);
+ssize_t fake_readlink(const char *path, char *to, size_t size)
 {
     if (!program || strcmp(path, "/proc/self/exe") != 0)
         return -1;
@@ -64,16 +64,16 @@ ssize_t world_readlink(const char *path, char *to, size_t size)
     memcpy(to, program, n);
     return (ssize_t)n;
 }
-char *world_getenv(const char *name);
-char *world_getenv(const char *name)
+char *fake_getenv(const char *name);
+char *fake_getenv(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
         if (variables[i][0] && strcmp(variables[i][0], name) == 0)
             return (char *)(uintptr_t)variables[i][1];
     return NULL;
 }
-int world_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
-int world_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+int fake_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
+int fake_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
     memset(set, 0, size);
     for (unsigned i = 0; i < processors; i++)

@@ -367,8 +367,8 @@ static long futex(const _Atomic uint32_t *word, int what, uint32_t value, const 
     return 0;
 }
 
-long world_syscall(long number, ...);
-long world_syscall(long number, ...)
+long fake_syscall(long number, ...);
+long fake_syscall(long number, ...)
 {
     va_list list;
     long a[4];
@@ -400,43 +400,43 @@ long world_syscall(long number, ...)
     }
 }
 
-int world_on_exit(void (*f)(int, void *), void *arg);
-int world_on_exit(void (*f)(int, void *), void *arg)
+int fake_on_exit(void (*f)(int, void *), void *arg);
+int fake_on_exit(void (*f)(int, void *), void *arg)
 {
     hear("on-exit ");
     exit_handler = arg ? NULL : f;
     return 0;
 }
-int world_at_quick_exit(void (*f)(void));
-int world_at_quick_exit(void (*f)(void))
+int fake_at_quick_exit(void (*f)(void));
+int fake_at_quick_exit(void (*f)(void))
 {
     hear("at-quick-exit ");
     quick_handler = f;
     return 0;
 }
-int world_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
-int world_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
+int fake_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+int fake_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
 {
     hear("at-fork ");
     fork_before = before, fork_parent = parent, fork_child = child;
     return 0;
 }
-int world_pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
-int world_pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+int fake_pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
+int fake_pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     (void)old;
     hear("mask%d(%s) ", how, sigisemptyset(set) ? "none" : "some");
     return 0;
 }
-void world_exit(int status);
-void world_exit(int status)
+void fake_exit(int status);
+void fake_exit(int status)
 {
     hear("exit(%d) ", status);
     exit_handler(status, NULL);
     end_helper();
 }
-ssize_t world_readlink(const char *path, char *to, size_t size);
-ssize_t world_readlink(const char *path, char *to, size_t size)
+ssize_t fake_readlink(const char *path, char *to, size_t size);
+ssize_t fake_readlink(const char *path, char *to, size_t size)
 {
     (void)path;
     if (world_is("no-exe"))
@@ -537,7 +537,7 @@ static void show_config(void)
     struct config c = {0};
     bool good = hpcrec_config_read(&c, getenv(RECORD_VARIABLE));
     printf("%s dir(%s) only(%s) papi(%s) env(%s) region(%s, %u) tell(%s)\n", good ? "good" : "bad", c.dir, c.only,
-           c.papi_library, c.note_env, c.region, c.region_time, c.tell);
+           c.papi_library, c.note_env, c.region, c.region_time, c.notify);
     printf("papi%d multiplex%d children%d paths%d of %zu phases%d watch%d warn %llu run %u delay %llu duration %llu\n",
            c.papi, c.multiplex, c.children, c.call_paths, c.paths_max, c.phases, c.watch, (unsigned long long)c.warn_ns,
            c.run, (unsigned long long)c.delay_ns, (unsigned long long)c.duration_ns);

@@ -95,8 +95,8 @@ static long tell_exit(int fd, unsigned long request, struct exit_info *info)
     return 0;
 }
 
-long world_syscall(long number, ...);
-long world_syscall(long number, ...)
+long fake_syscall(long number, ...);
+long fake_syscall(long number, ...)
 {
     va_list list;
     long a[6];
@@ -136,22 +136,22 @@ long world_syscall(long number, ...)
     }
 }
 
-int world_uname(struct utsname *u);
-int world_uname(struct utsname *u)
+int fake_uname(struct utsname *u);
+int fake_uname(struct utsname *u)
 {
     snprintf(u->release, sizeof u->release, "%s", kernel);
     return *kernel ? 0 : -1;
 }
-int world_pthread_key_create(pthread_key_t *key, void (*end)(void *));
-int world_pthread_key_create(pthread_key_t *key, void (*end)(void *))
+int fake_pthread_key_create(pthread_key_t *key, void (*end)(void *));
+int fake_pthread_key_create(pthread_key_t *key, void (*end)(void *))
 {
     hear("key ");
     *key = 7;
     key_end = end;
     return 0;
 }
-int world_pthread_setspecific(pthread_key_t key, const void *value);
-int world_pthread_setspecific(pthread_key_t key, const void *value)
+int fake_pthread_setspecific(pthread_key_t key, const void *value);
+int fake_pthread_setspecific(pthread_key_t key, const void *value)
 {
     hear("set%u(%d) ", key, value ? (int)((const struct thread *)value)->tid : 0);
     return 0;

@@ -433,7 +433,7 @@ void *dlsym(void *where, const char *name)
         {"_Exit", (void (*)(void))real_end},
         {"quick_exit", (void (*)(void))real_end},
     };
-    name += strncmp(name, "world_", 6) == 0 ? 6 : 0; /* by a macro around the macro: the name that it has here */
+    name += strncmp(name, "fake_", 5) == 0 ? 5 : 0; /* by a macro around the macro: the name that it has here */
     for (size_t i = 0; where == RTLD_NEXT && i < sizeof library / sizeof *library; i++)
         if (strcmp(library[i].name, name) == 0)
             return (void *)(uintptr_t)library[i].function;

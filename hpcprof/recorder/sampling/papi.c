@@ -84,7 +84,7 @@ static bool find_codes(void)
     for (unsigned e = 0; e < hpcrec.config.event_count; e++) {
         if (hpcrec.config.events[e].conf.kind != RECORD_PAPI)
             continue;
-        if (papi.event_name_to_code(hpcrec.config.events[e].conf.name, &event_code[e]) != PAPI_OK)
+        if (papi.event_name_to_code(record_papi_name(&hpcrec.config.events[e].conf), &event_code[e]) != PAPI_OK)
             return false;
         position_event[n++] = (uint8_t)e;
     }

@@ -73,8 +73,8 @@ static long control(int fd, unsigned long what, void *arg)
     return 0;
 }
 
-long world_syscall(long number, ...);
-long world_syscall(long number, ...)
+long fake_syscall(long number, ...);
+long fake_syscall(long number, ...)
 {
     va_list list;
     long a[6];
@@ -119,19 +119,19 @@ long world_syscall(long number, ...)
     }
 }
 
-int world_getrlimit(int what, struct rlimit *r);
-int world_getrlimit(int what, struct rlimit *r)
+int fake_getrlimit(int what, struct rlimit *r);
+int fake_getrlimit(int what, struct rlimit *r)
 {
     r->rlim_cur = what == RLIMIT_MEMLOCK ? memlock : nofile;
     return 0;
 }
-uid_t world_geteuid(void);
-uid_t world_geteuid(void)
+uid_t fake_geteuid(void);
+uid_t fake_geteuid(void)
 {
     return is_root ? 0 : 1000;
 }
-long world_sysconf(int what);
-long world_sysconf(int what)
+long fake_sysconf(int what);
+long fake_sysconf(int what)
 {
     return what == _SC_NPROCESSORS_ONLN ? processors : -1;
 }

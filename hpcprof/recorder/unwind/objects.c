@@ -209,7 +209,7 @@ static void compile_file(const struct object *o, const char *name, bool debug, s
     struct unwind_section s = {.debug = debug, .base = o->begin - o->bias, .limit = o->end - o->bias};
     struct wanted_section w = {o->name, name, &s, NULL};
     if (strchr(o->name, '/')) /* the kernel's own object has no file */
-        hpcrec_apart(read_section, &w);
+        hpcrec_with_private_fds(read_section, &w);
     if (!w.bytes)
         return;
     s.bytes = w.bytes;

@@ -217,8 +217,8 @@ static struct object *make_object(unsigned i, const struct object *like)
 
 /* ---- the world ------------------------------------------------------------------------------------------------------- */
 
-int world_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx);
-int world_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx)
+int fake_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx);
+int fake_dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *ctx)
 {
     static struct guarded_room room;
     int status = 0;
@@ -289,8 +289,8 @@ static long grow(long at, size_t old, size_t bytes)
     return p;
 }
 
-long world_syscall(long number, ...);
-long world_syscall(long number, ...)
+long fake_syscall(long number, ...);
+long fake_syscall(long number, ...)
 {
     static struct object *open;
     va_list list;
@@ -347,7 +347,7 @@ bool hpcrec_peek(uint64_t address, void *to, size_t n)
     return false;
 }
 
-void hpcrec_apart(void (*run)(void *), void *arg)
+void hpcrec_with_private_fds(void (*run)(void *), void *arg)
 {
     run(arg);
 }

@@ -20,7 +20,7 @@ if [ -n "$EXACT" ]; then
     is_whole "cycles with instructions" PAPI_TOT_CYC 1
     within "instructions counted with cycles are half of them" "$((2 * $(figure PAPI_TOT_INS counted)))" "$(figure PAPI_TOT_CYC counted)" 6000
     within "and those of the program" "$(figure PAPI_TOT_INS counted)" 32000000 30000
-    record group -e "PAPI_TOT_CYC@$PERIOD" -e PAPI_TOT_INS@100000007 -e perf::TASK-CLOCK -e perf::PAGE-FAULTS@1 -- "$programs/shares" 2000
+    record group -e "PAPI_TOT_CYC@$PERIOD" -e PAPI_TOT_INS@100000007 -e perf::TASK-CLOCK -e perf::PAGE-FAULTS@1 -- "$programs/matrix" 6000
     is_whole "four events" PAPI_TOT_CYC 1
     check "four events: page faults, too" test "$(figure perf::PAGE-FAULTS samples)" -gt 0
     within "four events: time is a nanosecond for each cycle" "$(figure perf::TASK-CLOCK counted)" "$(figure PAPI_TOT_CYC counted)" 6000000
@@ -36,8 +36,9 @@ is_whole "regions that are measured with the rest" PAPI_TOT_CYC 1
 # ---- threads and processes -----------------------------------------------------------------------------------------------------------
 for kind in threads openmp; do
     record $kind -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/threads" 3000 $kind
-    is_whole "$kind" PAPI_TOT_CYC 4
-    [ -z "$EXACT" ] || within "$kind: all of their work is counted" "$(figure PAPI_TOT_CYC counted)" 72000000 400000
+    [ -z "$EXACT" ] || within "$kind: all of their work is sampled" "$(figure PAPI_TOT_CYC sampled)" 72000000 4000000
+    # (PAPI reads a counter in its own thread alone, and OpenMP's do not end)
+    [ "$SAMPLER $kind" = "papi openmp" ] || is_whole "$kind" PAPI_TOT_CYC 4
 done
 record fork -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/process" 6000 fork
 check "fork: two processes" test "$(ls "$scratch/fork" | grep -c hpcprof)" = 2

@@ -12,7 +12,8 @@ enum { COUNTERS = 7 };
 
 static int open_counter(bool cycles, bool pinned)
 {
-    struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_HARDWARE, .pinned = pinned, .exclude_kernel = 1};
+    struct perf_event_attr attr = {
+        .size = sizeof attr, .type = PERF_TYPE_HARDWARE, .pinned = pinned, .exclude_kernel = 1};
     attr.config = cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_HW_INSTRUCTIONS;
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 }

@@ -11,8 +11,8 @@
 /* 2 n instructions; here is the line that has them */
 #define BLOCK(n)                                                                                                       \
     do {                                                                                                               \
-        unsigned long block_rounds = (n);                                                                                    \
-        __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(block_rounds) : : "cc");                                     \
+        unsigned long block_rounds = (n);                                                                              \
+        __asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(block_rounds) : : "cc");                               \
     } while (0)
 
 /* The first argument: how many thousand rounds a share of one is. */

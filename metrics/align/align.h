@@ -1,0 +1,26 @@
+/*
+ * align - places of several runs that are one thing in the source become one.
+ *
+ * Knows:    versions of files, how lines have moved between them, clones of procedures, loops that compilers begin elsewhere.
+ * Does not: look for sources or binaries; values.
+ *
+ * Memory:   the correlation's places and files are replaced.
+ * Errors:   what cannot be matched stays apart; where a user can help it is a warning.
+ * Threads:  none.
+ */
+#ifndef METRICS_ALIGN_H
+#define METRICS_ALIGN_H
+
+#include "metrics/ingest/ingest.h"
+
+/* Places of several runs that are one thing in the source become one: files of one tree in different folders, lines
+   that have moved, loops that compilers begin elsewhere. After sources_find, whose texts it compares. */
+void align_runs(struct correlation *, struct warnings *);
+/* Warns where two runs that are compared ran programs that are not one module. */
+void align_warn_programs(const struct correlation *, struct warnings *);
+/* By line of a, the first one first: the line of b, from 1, that it has become; 0: it is gone. mem_free. */
+uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
+/* How many whole components the ends of two paths share. */
+unsigned path_shared_end(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,199 @@
+/* Rows of places for programs: CSV and JSON. */
+#include "metrics/report/report.h"
+
+#include <math.h>
+
+/* Of a row that is a caller, or a call: does it say where? */
+static bool says_where(const struct view *t)
+{
+    return t->options->level == PRINT_CALLER || t->options->level == PRINT_CALLS;
+}
+
+/* ---- CSV, RFC 4180 but for the line ends, which are the system's -------------------------- */
+
+static void csv_head(const struct view *t, struct buf *out)
+{
+    buf_str(out, print_is_tree(t) ? "depth,kind,module,file,line,name" : "kind,module,file,line,name");
+    buf_str(out, says_where(t) ? ",at_file,at_line" : "");
+    for (size_t i = 0; i < t->shown.count; i++) {
+        const struct metric *m = &t->e->metrics[t->shown.items[i]];
+        const char *name = strtab_get(t->e->strings, m->name);
+        buf_char(out, ',');
+        csv_add_text(out, name);
+        if (print_levels[t->options->level].exclusive && m->has_exclusive) {
+            char *exclusive = mem_printf("%s (E)", name);
+            buf_char(out, ',');
+            csv_add_text(out, exclusive);
+            mem_free(exclusive);
+        }
+    }
+    buf_str(out, t->options->level == PRINT_LOOP ? ",line_last,on_line,instance,instances\n" : "\n");
+}
+
+static void csv_value(struct buf *out, double v)
+{
+    buf_char(out, ',');
+    if (!isnan(v))
+        buf_double(out, v);
+}
+
+static const char *word_of(const struct view *t, const struct row *r)
+{
+    static const char *const words[] = {"program", "module", "file", "procedure", "inline", "loop", "line"};
+    return r->relation ? r->relation : print_is_tree(t) ? words[r->kind] : print_levels[t->options->level].word;
+}
+
+/* Behind the metrics, where it moves no column. */
+static void csv_which_loop(struct buf *out, const struct row *r)
+{
+    const uint32_t numbers[] = {r->line_last, r->on_line, r->instance, r->instances};
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+        buf_char(out, ',');
+        if (numbers[i])
+            buf_printf(out, "%u", numbers[i]);
+    }
+}
+
+static void csv_row(const struct view *t, const struct row *r, struct buf *out)
+{
+    const struct strtab *strings = t->e->strings;
+    str_id texts[] = {r->module, r->file};
+    if (print_is_tree(t))
+        buf_printf(out, "%u,", r->depth);
+    buf_str(out, word_of(t, r));
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        buf_char(out, ',');
+        csv_add_text(out, strtab_get(strings, texts[i]));
+    }
+    buf_char(out, ',');
+    if (r->line)
+        buf_printf(out, "%u", r->line);
+    buf_char(out, ',');
+    csv_add_text(out, strtab_get(strings, r->name));
+    if (says_where(t)) {
+        buf_char(out, ',');
+        csv_add_text(out, strtab_get(strings, r->at_file));
+        buf_char(out, ',');
+        if (r->at_line)
+            buf_printf(out, "%u", r->at_line);
+    }
+    for (size_t i = 0; i < t->shown.count; i++) {
+        csv_value(out, print_value_of(t, r, t->shown.items[i], false));
+        if (print_levels[t->options->level].exclusive && t->e->metrics[t->shown.items[i]].has_exclusive)
+            csv_value(out, print_value_of(t, r, t->shown.items[i], true));
+    }
+    if (t->options->level == PRINT_LOOP)
+        csv_which_loop(out, r);
+    buf_char(out, '\n');
+}
+
+void print_csv(const struct view *t, struct outfile *out)
+{
+    struct buf b = {0};
+    csv_head(t, &b);
+    for (size_t i = 0; i < t->rows.count; i++) {
+        csv_row(t, &t->rows.items[i], &b);
+        if (b.len > 60000) {
+            outfile_write(out, b.bytes, b.len);
+            b.len = 0;
+        }
+    }
+    outfile_write(out, b.bytes, b.len);
+    buf_release(&b);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void json_text(struct jsonout *j, const struct view *t, const char *key, str_id text)
+{
+    json_put_string(j, key, strtab_get(t->e->strings, text));
+}
+
+static void json_metric(struct jsonout *j, const struct view *t, size_t metric)
+{
+    const struct metric *m = &t->e->metrics[metric];
+    json_begin_object(j);
+    json_text(j, t, "name", m->name);
+    json_text(j, t, "display_name", m->display_name);
+    json_text(j, t, "unit", m->unit);
+    json_text(j, t, "description", m->description);
+    json_text(j, t, "event", m->event);
+    json_text(j, t, "formula", m->formula);
+    json_put_u64(j, "period", m->period);
+    json_put_bool(j, "percent", m->percent);
+    json_put_bool(j, "estimated", m->estimated);
+    json_put_double(j, "total", experiment_value(t->e, metric, 0, VALUE_INCLUSIVE));
+    json_put_double(j, "exact_total", m->exact_total);
+    json_end_object(j);
+}
+
+static void json_values(struct jsonout *j, const struct view *t, const struct row *r, const char *key, bool exclusive)
+{
+    json_key(j, key);
+    json_begin_object(j);
+    for (size_t i = 0; i < t->shown.count; i++) {
+        json_put_double(j, strtab_get(t->e->strings, t->e->metrics[t->shown.items[i]].name),
+                        print_value_of(t, r, t->shown.items[i], exclusive));
+    }
+    json_end_object(j);
+}
+
+static void json_row(struct jsonout *j, const struct view *t, const struct row *r)
+{
+    json_begin_object(j);
+    if (print_is_tree(t)) {
+        json_put_u64(j, "depth", r->depth);
+    }
+    json_put_string(j, "kind", word_of(t, r));
+    json_text(j, t, "module", r->module);
+    json_text(j, t, "file", r->file);
+    json_key(j, "line");
+    if (r->line)
+        json_u64(j, r->line);
+    else
+        json_null(j);
+    json_text(j, t, "name", r->name);
+    json_text(j, t, "full_name", r->full_name);
+    if (says_where(t)) {
+        json_text(j, t, "at_file", r->at_file);
+        json_key(j, "at_line");
+        if (r->at_line)
+            json_u64(j, r->at_line);
+        else
+            json_null(j);
+    }
+    if (t->options->level == PRINT_LOOP) {
+        json_put_u64(j, "line_last", r->line_last);
+        if (r->on_line)
+            json_put_u64(j, "on_line", r->on_line);
+        json_put_u64(j, "instance", r->instance);
+        json_put_u64(j, "instances", r->instances);
+    }
+    json_values(j, t, r, "values", false);
+    if (print_levels[t->options->level].exclusive)
+        json_values(j, t, r, "exclusive", true);
+    json_end_object(j);
+}
+
+void print_json(const struct view *t, struct outfile *out)
+{
+    struct buf b = {0};
+    struct jsonout j = {&b, false};
+    json_begin_object(&j);
+    json_text(&j, t, "title", t->e->title);
+    json_put_string(&j, "by", print_levels[t->options->level].word);
+    json_key(&j, "metrics");
+    json_begin_array(&j);
+    for (size_t i = 0; i < t->shown.count; i++)
+        json_metric(&j, t, t->shown.items[i]);
+    json_end_array(&j);
+    json_key(&j, "rows");
+    json_begin_array(&j);
+    for (size_t i = 0; i < t->rows.count; i++)
+        json_row(&j, t, &t->rows.items[i]);
+    json_end_array(&j);
+    json_end_object(&j);
+    buf_char(&b, '\n');
+    outfile_write(out, b.bytes, b.len);
+    buf_release(&b);
+}

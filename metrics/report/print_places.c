@@ -1,0 +1,190 @@
+/* Rows of places as text for people. */
+#include "metrics/report/report.h"
+
+#include <math.h>
+
+/* ---- text ------------------------------------------------------------------------------- */
+
+static char *percent_text(double v, double whole)
+{
+    return isnan(v) || isnan(whole) || whole == 0 ? mem_strdup("") : mem_printf("%.1f", 100 * v / whole);
+}
+
+/* The metric that says how far chance goes in this one; SIZE_MAX: none does. */
+static size_t error_of(const struct experiment *e, size_t metric)
+{
+    char *name = mem_printf("%s.error", strtab_get(e->strings, e->metrics[metric].name));
+    size_t i = 0;
+    while (i < e->metric_count && strcmp(strtab_get(e->strings, e->metrics[i].name), name) != 0)
+        i++;
+    mem_free(name);
+    return i < e->metric_count ? i : SIZE_MAX;
+}
+
+/* A number; with '~' where two standard errors are more than it. */
+static char *number_text(const struct view *t, const struct row *r, size_t metric, bool exclusive, size_t error)
+{
+    double value = print_value_of(t, r, metric, exclusive);
+    char *text = text_of_value(value);
+    if (error == SIZE_MAX || !(fabs(value) < 2 * print_value_of(t, r, error, exclusive)))
+        return text;
+    char *marked = mem_printf("~%s", text);
+    mem_free(text);
+    return marked;
+}
+
+static void add_metric_columns(struct view *t, struct text_table *text, size_t metric, bool exclusive)
+{
+    const struct experiment *e = t->e;
+    const struct metric *m = &e->metrics[metric];
+    double whole = experiment_value(e, metric, 0, VALUE_INCLUSIVE);
+    const char *suffix = exclusive ? " (E)" : "";
+    size_t error = error_of(e, metric);
+    if (m->percent) {
+        struct text_column *c = text_table_add(text, "%", suffix, false);
+        for (size_t i = 0; i < t->rows.count; i++)
+            text_column_add(c, percent_text(print_value_of(t, &t->rows.items[i], metric, exclusive), whole));
+    }
+    struct text_column *c = text_table_add(text, strtab_get(e->strings, m->display_name), suffix, false);
+    for (size_t i = 0; i < t->rows.count; i++)
+        text_column_add(c, number_text(t, &t->rows.items[i], metric, exclusive, error));
+}
+
+void print_location(const struct experiment *e, const struct row *r, struct buf *out)
+{
+    buf_safe(out, strtab_get(e->strings, r->file));
+    if (r->file && r->line)
+        buf_printf(out, ":%u", r->line);
+    else if (r->address)
+        buf_printf(out, "%s%#llx", r->file ? ", " : "", (unsigned long long)r->address);
+    if (r->file && r->line && r->line_last > r->line)
+        buf_printf(out, "-%u", r->line_last);
+    if (r->on_line)
+        buf_printf(out, ", loop %u of its line", r->on_line);
+    if (r->instances > 1)
+        buf_printf(out, " (%u of %u)", r->instance, r->instances);
+}
+
+static char *location_of(const struct view *t, const struct row *r)
+{
+    struct buf b = {0};
+    struct row at = *r;
+    if (t->options->level != PRINT_LOOP)
+        at.line_last = 0;
+    buf_str(&b, "");
+    print_location(t->e, &at, &b);
+    return b.bytes;
+}
+
+/* Indented by how deep it is; beyond what fits beside numbers, by how much is said in words. */
+static char *tree_text(const struct view *t, const struct row *r)
+{
+    enum { INDENTED_MOST = 30 };
+    unsigned shown = r->indent < INDENTED_MOST ? r->indent : INDENTED_MOST;
+    char *name = text_of_name(strtab_get(t->e->strings, r->name)), *text;
+    const char *kind = r->kind == PLACE_LOOP ? "loop in " : r->kind == PLACE_INLINE ? "inlined " : "";
+    kind = !r->relation ? kind : strcmp(r->relation, "caller") == 0 ? "called by " : "calls ";
+    if (shown < r->indent)
+        text = mem_printf("%*s(+%u) %s%s", 2 * (int)shown, "", r->indent - shown, kind, name);
+    else
+        text = mem_printf("%*s%s%s", 2 * (int)shown, "", kind, name);
+    mem_free(name);
+    return text;
+}
+
+/* What was called, and where. */
+static void add_tree_columns(struct view *t, struct text_table *text)
+{
+    static const char *const heads[][2] = {[PRINT_PATH] = {"calls", "called at"},
+                                           [PRINT_CALLER] = {"procedure with its callers", "calls at"},
+                                           [PRINT_CALLS] = {"procedure with callers and callees", "at"}};
+    struct text_column *c = text_table_add(text, heads[t->options->level][0], "", true);
+    for (size_t i = 0; i < t->rows.count; i++)
+        text_column_add(c, tree_text(t, &t->rows.items[i]));
+    c = text_table_add(text, heads[t->options->level][1], "", true);
+    for (size_t i = 0; i < t->rows.count; i++) {
+        const struct row *r = &t->rows.items[i];
+        struct buf b = {0};
+        buf_str(&b, "");
+        buf_safe(&b, strtab_get(t->e->strings, r->at_file));
+        if (r->at_file && r->at_line)
+            buf_printf(&b, ":%u", r->at_line);
+        text_column_add(c, b.bytes);
+    }
+}
+
+static void add_where_columns(struct view *t, struct text_table *text)
+{
+    if (print_is_tree(t)) {
+        add_tree_columns(t, text);
+        return;
+    }
+    enum print_level level = t->options->level;
+    const struct strtab *strings = t->e->strings;
+    static const char *const heads[] = {"program",      "module",       "file",    "procedure",
+                                        "in procedure", "in procedure", "function"};
+    struct text_column *c = text_table_add(text, heads[level], "", true);
+    for (size_t i = 0; i < t->rows.count; i++)
+        text_column_add(c, text_of_name(strtab_get(strings, t->rows.items[i].name)));
+    if (level >= PRINT_PROC) {
+        c = text_table_add(text, "location", "", true);
+        for (size_t i = 0; i < t->rows.count; i++)
+            text_column_add(c, location_of(t, &t->rows.items[i]));
+    }
+    if (level >= PRINT_FILE) {
+        c = text_table_add(text, "module", "", true);
+        for (size_t i = 0; i < t->rows.count; i++)
+            text_column_add(c, text_of_name(strtab_get(strings, t->rows.items[i].module)));
+    }
+}
+
+/* What each column is, above the table. */
+void print_legend(const struct view *t, struct outfile *out)
+{
+    const struct experiment *e = t->e;
+    struct buf b = {0};
+    if (t->options->no_legend)
+        return;
+    buf_safe(&b, strtab_get(e->strings, e->title));
+    buf_char(&b, '\n');
+    for (size_t i = 0; i < t->shown.count; i++) {
+        const struct metric *m = &e->metrics[t->shown.items[i]];
+        double whole = experiment_value(e, t->shown.items[i], 0, VALUE_INCLUSIVE);
+        buf_safe(&b, strtab_get(e->strings, m->display_name));
+        if (m->formula && m->formula != m->name) {
+            buf_str(&b, " = ");
+            buf_safe(&b, strtab_get(e->strings, m->formula));
+        }
+        char *value = text_of_value(whole);
+        buf_printf(&b, ": %s", *value ? value : "nothing");
+        mem_free(value);
+        if (m->unit) {
+            buf_char(&b, ' ');
+            buf_safe(&b, strtab_get(e->strings, m->unit));
+        }
+        buf_str(&b, m->formula ? "" : " in total");
+        if (m->period)
+            buf_printf(&b, ", one sample every %llu", (unsigned long long)m->period);
+        if (m->repetitions > 1)
+            buf_printf(&b, ", the mean of %u runs", m->repetitions);
+        if (!isnan(m->exact_total))
+            buf_printf(&b, "; counted %.15g", m->exact_total);
+        buf_str(&b, m->estimated ? ", estimated\n" : "\n");
+    }
+    buf_char(&b, '\n');
+    outfile_write(out, b.bytes, b.len);
+    buf_release(&b);
+}
+
+void print_text(struct view *t, struct outfile *out)
+{
+    struct text_table text = {0};
+    for (size_t i = 0; i < t->shown.count; i++) {
+        add_metric_columns(t, &text, t->shown.items[i], false);
+        if (print_levels[t->options->level].exclusive && t->e->metrics[t->shown.items[i]].has_exclusive)
+            add_metric_columns(t, &text, t->shown.items[i], true);
+    }
+    add_where_columns(t, &text);
+    print_legend(t, out);
+    text_table_write(&text, t->rows.count, out);
+}

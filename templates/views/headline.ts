@@ -1,0 +1,86 @@
+// The first sentence of the summary, and the efficiencies of programs with ranks or threads.
+
+import { Kind, NONE, type PlaceIx } from '../model/data';
+import type { Column } from '../logic/columns';
+import { firstDifference, runOf } from '../logic/compare';
+import { findingsAt } from '../logic/diagnosis';
+import { formatPercent, formatShort, plural } from '../logic/format';
+import type { HotPlace } from '../logic/hot_places';
+import { enclosing, folded, labelOf } from '../logic/labels';
+import { efficiency, Rows } from '../logic/phases';
+import type { App } from './app';
+import { button, h, visible } from './dom';
+
+/** MPI's functions by the names users call. */
+export const calleeName = (app: App, callee: PlaceIx): string => folded(labelOf(app.model, callee).text).replace(/^PMPI_/, 'MPI_');
+
+const link = (app: App, place: PlaceIx, text: string): HTMLElement =>
+  button(visible(text), 'Show it in the code', () => app.selectInTree(place), 'headline-link');
+
+export function headline(app: App, column: Column, hot: readonly HotPlace[]): HTMLElement | null {
+  const difference = firstDifference(app.columns);
+  if (difference) return app.columns.isReady(difference) ? verdict(app, difference) : null;
+  const [top, next] = hot;
+  const whole = app.columns.whole(column);
+  if (!top || !(whole > 0)) return null;
+  const second = next && next.value >= 0.05 * whole ? h('p', { class: 'subline' }, ...sentence(app, next, whole)) : null;
+  return h('section', { class: 'headline' }, h('h1', null, ...sentence(app, top, whole)), second);
+}
+
+function sentence(app: App, { place, callee, value }: HotPlace, whole: number): (HTMLElement | string)[] {
+  const percent = `${Math.round((100 * value) / whole)}%`;
+  const around = enclosing(app.model, app.model.places.parent[place], [Kind.Procedure, Kind.Inline]);
+  const name = folded(labelOf(app.model, place).text).replace(/^(waiting in \S+) \(function at .*/, '$1');
+  const inside = around && app.model.places.kind[place] >= Kind.Loop ? ` in ${visible(around)}` : '';
+  if (callee !== NONE)
+    return [`${percent} of the run is spent in ${visible(calleeName(app, callee))}, called ${app.model.places.kind[place] === Kind.Line ? 'at' : 'from'} `, link(app, place, name), `${inside}${lastAt(app, place)}.`];
+  const [finding] = findingsAt(app.model, place);
+  const why = finding && !finding.title.includes(name) ? `: ${folded(finding.title)}` : '';
+  return [`${percent} of the run is spent ${name.startsWith('waiting') ? '' : 'in '}`, link(app, place, name), visible(`${inside}${why}.`)];
+}
+
+/** Who comes last to a barrier or collective on this line. */
+function lastAt(app: App, line: PlaceIx): string {
+  const barriers = Rows.of(app.model, 'barriers');
+  const { same } = app.model.places;
+  const row = barriers?.all().find((r) => same[barriers.value('place', r)] === same[line]) ?? NONE;
+  const share = barriers && row >= 0 ? barriers.value('last_share', row) : NaN;
+  if (!barriers || !(share > 0)) return '';
+  const last = barriers.text('last_thread', row).replace(/^#(\d+).*/, 'thread $1').replace(/ #0 .*/, '');
+  return visible(`; ${last} arrives last in ${share.toFixed(0)}% of ${plural(barriers.value('episodes', row), 'time')}`);
+}
+
+/** Of two runs: which is faster, by how much, and whether sampling can tell. */
+function verdict(app: App, difference: Column): HTMLElement | null {
+  const { columns, model } = app;
+  const { of, base } = difference.difference!;
+  const [value, before] = [columns.total(difference), columns.total(base)];
+  if (Number.isNaN(value) || !(before > 0)) return null;
+  const error = columns.error(difference, value, null, 0);
+  const scale = app.scale(base);
+  const text = (x: number): string => `${formatShort(x, scale, error)} ${scale.unit}`;
+  const [one, other] = [of, base].map((c) => runOf(model, c.index));
+  const numbers = `${text(before + value)} instead of ${text(before)}`;
+  const words =
+    Math.abs(value) < error
+      ? `${one} and ${other} do not differ beyond the noise of sampling: ${numbers}, ± ${text(error)}.`
+      : `${one} takes ${formatPercent(Math.abs(value), before)}% ${value < 0 ? 'less' : 'more'} than ${other}: ${numbers}, ± ${text(error)}.`;
+  return h('section', { class: 'headline' }, h('h1', null, visible(words)));
+}
+
+/** Parallel efficiency = load balance × the rest, as POP defines them, from what was busy and what waited at barriers. */
+export function efficiencies(app: App): HTMLElement | null {
+  const e = efficiency(app.model);
+  if (!e) return null;
+  const part = (value: number, name: string, title: string): HTMLElement =>
+    h('span', { class: 'fact', title }, h('b', null, `${Math.round(100 * value)}%`), ` ${name}`);
+  return h(
+    'p',
+    { class: 'facts-line', 'aria-label': 'Efficiencies' },
+    part(e.parallel, 'parallel efficiency', 'Of the time of all threads at barriers and before them, the part that is not waiting'),
+    '=',
+    part(e.balance, 'load balance', 'The mean busy time of a thread, of the busy time of the one with most'),
+    '×',
+    part(e.parallel / e.balance, 'synchronization', 'What threads lose by waiting although all have as much to do in total'),
+  );
+}

@@ -1,0 +1,92 @@
+#!/bin/sh
+# More events than counters, other users of the counters, and what the kernel forbids.
+. "$top_srcdir/tests/counters/inside/inside.sh"
+paranoid -1
+
+# ---- more events than counters: eight names for two of them ------------------------------------------------------------------------
+set -- -e "PAPI_TOT_CYC@$PERIOD"
+for event in r8 r11 CPU_CYCLES perf::CYCLES perf::CPU-CYCLES perf::PERF_COUNT_HW_CPU_CYCLES INST_RETIRED; do
+    set -- "$@" -e "$event@100000007"
+done
+if [ -n "$EXACT" ]; then
+    record many "$@" -- "$programs/shares" 500
+    check_match "too many events: says which fit" "$err" "fit together"
+    check_match "too many events: names the ways out" "$err" "--multiplex"
+    check "too many events: nothing is recorded" test ! -d "$scratch/many"
+    record repeat "$@" --repeat -- "$programs/shares" 500
+    check_equal "--repeat: a run for each group" "$(ls "$scratch/repeat" | grep -c hpcprof)" 2
+    for event in PAPI_TOT_CYC CPU_CYCLES perf::PERF_COUNT_HW_CPU_CYCLES; do
+        within "--repeat: $event is exact" "$(figure $event counted)" 16000000 100000
+    done
+    within "--repeat: and so are instructions" "$(figure INST_RETIRED counted)" 8000000 50000
+    if [ "$SAMPLER" = papi ]; then
+        record multiplex "$@" --multiplex -- "$programs/shares" 16000
+        check "--multiplex: is recorded" test "$status" = 0
+        check_match "--multiplex: marked as estimates" "$info" "estimate"
+        for event in PAPI_TOT_CYC CPU_CYCLES; do
+            within "--multiplex: $event is estimated within a fifth" "$(figure $event counted)" 512000000 102400000
+        done
+    fi
+fi
+
+# ---- events that count nothing -------------------------------------------------------------------------------------------------------
+record nothing -e BR_MIS_PRED@1009 -- "$programs/shares" 500
+check "an event that counts 0 is recorded" test "$status" = 0
+check_equal "an event that counts 0: no samples" "$(figure BR_MIS_PRED samples)" 0
+check_equal "an event that counts 0: its total" "$(figure BR_MIS_PRED counted)" 0
+
+# ---- another user of the counters ------------------------------------------------------------------------------------------------------
+record shared -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/hog" 8000 shared
+check "a program that counts for itself: is recorded" test "$status" = 0
+within "a program that counts for itself: an estimate at worst" "$(figure PAPI_TOT_CYC counted)" 32000000 3200000
+if [ -n "$EXACT" ]; then
+    within "and it counts what it would" "$(printf '%s\n' "$out" | head -n 1)" 16000000 1600000
+    record pinned -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/hog" 8000 pinned
+    check "a program that takes all counters: is recorded" test "$status" = 0
+    check_match "a program that takes all counters: says that they were gone" "$err$info" "counters"
+    record late -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/hog" 8000 late
+    check "counters taken away in the middle: is recorded" test "$status" = 0
+    check "counters taken away in the middle: what was before is there" test "$(figure PAPI_TOT_CYC samples)" -ge 30
+    check_match "counters taken away in the middle: says so" "$err$info" "counters"
+    comment "$err$info"
+fi
+
+# ---- what the kernel permits -----------------------------------------------------------------------------------------------------------
+# as_user records to a folder of its own
+permitted() {
+    rm -rf "$scratch/permitted"
+    chmod 755 "$scratch"
+    mkdir -m 777 "$scratch/permitted"
+    run as_user "$hpcview record --sampler $SAMPLER -o $scratch/permitted/m $*"
+    info=$("$hpcview" info "$scratch/permitted/m" 2>/dev/null)
+}
+for level in -1 1 2; do
+    paranoid $level
+    permitted -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/shares" 500
+    is_whole "a user at paranoid $level" PAPI_TOT_CYC 1
+    permitted -e perf::TASK-CLOCK -- "$programs/shares" 500
+    if [ $level = 2 ]; then
+        check_match "paranoid 2: the kernel's part is not sampled, and that is said" "$info" "in the kernel"
+    else
+        check "paranoid $level: time in the kernel is sampled" test "$status" = 0
+    fi
+done
+paranoid 3
+permitted -e PAPI_TOT_CYC -- "$programs/shares" 500
+check "paranoid 3: refused" test "$status" = 1
+check_match "paranoid 3: says what would permit it" "$err" "perf_event_paranoid"
+permitted -- "$programs/shares" 2000
+check "paranoid 3: without -e a timer" test "$status" = 0
+check "paranoid 3: its samples" test "$(figure CPUTIME samples)" -gt 0
+check_match "paranoid 3: with a warning" "$err" "CPUTIME, a timer, is measured"
+run as_user "$hpcview events"
+check_match "paranoid 3: timers are listed" "$out" "CPUTIME"
+check "paranoid 3: and no counter" test -z "$(printf '%s\n' "$out" | grep PAPI_TOT)"
+# permitted when it was listed, forbidden when it is recorded
+paranoid 2
+run as_user "$hpcview events PAPI_TOT_CYC"
+check "paranoid 2: cycles are listed" test "$status" = 0
+paranoid 3
+permitted -e PAPI_TOT_CYC -- "$programs/shares" 500
+check "an event that vanished: refused before the program starts" test "$status" = 1
+done_testing
