@@ -67,7 +67,7 @@ cat >c.xml <<'END'
 END
 refused "all errors at once" "*c.xml:2: A: *"
 check_equal "each once" "$(printf '%s\n' "$err" | sed -n 's/^hpcview: c.xml:\([0-9]*\):.*/\1/p' | sort | tr '\n' ' ')" "2 3 5 6 "
-check_match "a name" "$err" "*c.xml:3: B: there is no metric 'NOSUCH'*"
+check_match "a name" "$err" "*c.xml:3: B: no metric 'NOSUCH'*"
 check_match "an event" "$err" "*c.xml:5: no event 'NEITHER' was measured*"
 run "$hpcview" run c.xml
 check_match "nor is anything run with it" "$status $err" "1 *c.xml:2: A: *"

@@ -100,7 +100,7 @@ for wrong in "command=\"./spin 'a\"" 'command="./spin &quot;a"' 'command=" "' 'c
     'command="./spin" environment="=a"' "command=\"./spin\" environment=\"A='\"" 'command="./nowhere"' 'command="./spin" folder="work/none"' "command=\"./spin\" events=\"'\""; do
     printf '<hpcview version="1">\n  <run name="x" measurements="x.m" %s/>\n</hpcview>\n' "$wrong" >x.xml
     run "$hpcview" run -o x.db x.xml
-    printf '%s\n' "$err" | grep -v '(1 of 1)\|not measured yet\|nothing to show' >>wrong
+    printf '%s\n' "$err" | grep -v '(1 of 1)\|not measured yet\|no run is measured yet' >>wrong
 done
 check_equal "what is wrong with them" "$(sed -n 's,^hpcview: ,,p' wrong)" "x.xml:2: './spin 'a': unmatched '
 x.xml:2: './spin \"a': unmatched \"

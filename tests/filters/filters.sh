@@ -24,7 +24,7 @@ for format in $formats; do
     perf-script)       # samples before the cut are sound
         head -c $(($(wc -c <input) * 2 / 3)) input >cut
         run "$hpcview" import "$format" -o x.hpcprof cut
-        check_match "$format: cut at two thirds" "$err" '*the last line has no end; was it copied whole?*'
+        check_match "$format: cut at two thirds" "$err" '*the last line has no end; is the file truncated?*'
         check "what came before is kept" test -e x.hpcprof
         ;;
     *)
@@ -82,7 +82,7 @@ check_match "table: too few columns" "$err" "input:2: this row has fewer columns
 table --columns procedure,file
 check "table: no metric: status 2" test "$status" = 2
 run "$hpcview" import table -o x.hpcprof input
-check_match "table: without columns" "$err" "--columns says"
+check_match "table: without columns" "$err" "a table needs --columns"
 table --columns a --separator xy
 check "table: a separator of two characters: status 2" test "$status" = 2
 printf 'f a.c 1 18446744073709551615\n' >input
