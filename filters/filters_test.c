@@ -104,7 +104,7 @@ static const struct rule rules[] = {
 #define NO_PERIODS                                                                                                     \
     "! input: samples have no periods, so that they are counted, and ratios of events cannot be computed; "            \
     "'perf script -F +period' writes them\n"
-#define LAST_LINE(number) "! input:" number ": the last line has no end; was it copied whole?\n"
+#define LAST_LINE(number) "! input:" number ": the last line has no end; is the file truncated?\n"
 #define NOT_HERE(percent)                                                                                              \
     "! input: " percent "% of the samples are by function only, because their binaries are not on this "               \
     "machine\n"
@@ -219,7 +219,7 @@ static const struct rule rules[] = {
     {"the kernel's frames", FO, "a;b_[k] 7\n", "[kernel] b -:0 samples 7 < [unknown] a -:0\n"},
     {"millionths at most", FO, "a;b 7.12345678\n", "[unknown] b -:0 samples 7123456 < [unknown] a -:0\n"},
     {"a number that is no count", FO, "a;b 7\na;b 18446744073709551616\n", "input:2: the number exceeds 64 bits"},
-    {"a stack without a number", FO, "a;b\n", "input: has no stacks; one must end in a blank and a number"},
+    {"a stack without a number", FO, "a;b\n", "input: has no stacks; a stack must end in a blank and a number"},
 #define LC "lcov"
     {"lines of functions", LC, "TN:\nSF:a.c\nFN:3,f\nFN:9,g\nDA:2,1\nDA:3,2\nDA:8,4\nDA:9,8\nend_of_record\n",
      "[unknown] - a.c:2 executions 1\n[unknown] f a.c:3 executions 2\n[unknown] f a.c:8 executions 4\n"

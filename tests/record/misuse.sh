@@ -63,7 +63,7 @@ refused "two ways at once" 2 "exclude each other" --multiplex --repeat -- $touch
 
 run "$hpcview" record -o "$scratch/small" -e perf::TASK-CLOCK@10 -- true
 check "an absurdly small period is raised" test "$status" = 0
-check_match "with a word" "$err" "raised"
+check_match "with a warning" "$err" "using a period of"
 
 mkdir "$scratch/home" && touch "$scratch/home/letter"
 run "$hpcview" record -o "$scratch/home" -- true
