@@ -54,7 +54,7 @@ check_equal "--function" "$(printf '%s\n' "$out" | sed -n 's/.*<P n="\([^"]*\)".
 run "$hpcview" structure --no-cache --source 'inline.c' inline.so
 check_equal "--source" "$(printf '%s\n' "$out" | grep -c '<F ')" 1
 run "$hpcview" structure -f outline --no-cache --function 'nosuch*' inline.so
-check_match "--function that matches nothing says so" "$err" "inline.so: no procedure's name matches 'nosuch*'"
+check_match "--function that matches nothing says so" "$err" "inline.so: no procedure name matches 'nosuch*'"
 run "$hpcview" structure -f outline --no-cache --source 'nosuch.c' inline.so
 check_match "--source that matches nothing says so" "$err" "no procedure is from a source file that matches 'nosuch.c'"
 run "$hpcview" structure -f outline --no-cache --function 'nest_two' inline.so
