@@ -185,8 +185,12 @@ class RowValues implements Values {
     return rows;
   }
 
-  at = (metric: number, exclusive: boolean, row: number): number | null =>
-    this.tree.values.at!(metric, exclusive || this.#isLine(this.origin[row]), this.origin[row]);
+  at(metric: number, exclusive: boolean, row: number): number | null {
+    const { values } = this.tree;
+    const form = exclusive || this.#isLine(this.origin[row]);
+    return values.at ? values.at(metric, form, this.origin[row]) : (values.of(metric, form)?.[this.origin[row]] ?? null);
+  }
+
   failure = (metric: number): string | undefined => this.tree.values.failure(metric);
 }
 

@@ -156,6 +156,7 @@ class CardPane implements Pane {
         .map((c) => labelled(visible(info.columns[c].title), visible(text(c)), visible(info.columns[c].unit), visible(info.columns[c].description))),
     ).filter((group) => group.length > 0);
     return [
+      ...(places[row] === place ? [] : [h('h3', null, visible(labelOf(model, places[row]).text))]),
       ...(summary ? [h('p', { class: 'selection-words' }, visible(summary))] : []),
       ...groups.map((group) => h('dl', { class: 'labelled' }, ...group)),
     ];

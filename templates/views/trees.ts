@@ -184,6 +184,12 @@ export class TreeApps {
     return callsIndex >= 0 && main.model.trees[callsIndex].nodes <= SMALL ? this.calls() : null;
   }
 
+  /** Whether small call paths are there, but not here yet. */
+  get isComing(): boolean {
+    const { callsIndex } = this;
+    return callsIndex >= 0 && this.main.model.trees[callsIndex].nodes <= SMALL && this.failure(callsIndex) === undefined;
+  }
+
   /** Why it cannot be read. */
   failure(index: number): string | undefined {
     const { model, mainColumn } = this.main;
