@@ -224,6 +224,39 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
+// ---- what people ask: each answer is three clicks away at most ----
+{
+  /** Opens a database and clicks; what is then to be seen in `where` matches `answer`. */
+  const asks = async (question, name, clicks, where, answer) => {
+    const page = await open(`${name}/index.html`, '');
+    await page.waitForSelector('#summary .card');
+    for (const click of clicks) await act(page, () => page.locator(click).first().click());
+    await page.waitForTimeout(300); // tables come later
+    const text = (await page.innerText(where)).replace(/[ \n]+/g, ' ');
+    check(clicks.length <= 3 && answer.test(text), `in ${clicks.length} clicks: ${question}`, text);
+    same(page.troubles, [], 'without a complaint of the browser');
+    await page.close();
+  };
+  const summary = '#summary';
+  await asks('which own code has most time?', 'db-facts', [], '.headline', /^77% of the run is spent in cg\./);
+  await asks('what about a program without call paths?', 'db-heat', [], '.headline', /^63% of the run is spent in loop at heat\.f90:16–18 in spmv/);
+  await asks('from where is it reached?', 'db-facts', ['.headline-link'], '.selection', /Called from 90\.0% main/);
+  await asks('which thread has most?', 'db-facts', ['.headline-link'], '.selection', /4 threads, imbalance 78%/);
+  await asks('at which barrier is most lost, and for whom?', 'db-waits', ['.views >> text=Time'], '.slot-time', /heat\.f90:17 OpenMP.*Who waits for whom/);
+  await asks('is the other build faster, beyond noise?', 'db-runs', [], '.headline', /^new takes 35\.2% more than old: 2\.7 s instead of 2\.0 s, ± 0\.1 s\.$/);
+  await asks('and what explains it?', 'db-runs', [], summary, /COSTS MORE.*\+45\.0% \+0\.90 s fresh\(\);/);
+  await asks('which array misses most?', 'db-memory', [], summary, /MISSES x 80\.0%/);
+  await asks('where, and what evicts it?', 'db-memory', ['.views >> text=Memory'], '.slot-memory', /x at heat\.f90:17, 80\.0%.*evicted by heap 1 at heat\.f90:30/);
+  await asks('what limits the hottest loop?', 'db-facts', [], summary, /FINDINGS.*51%.*Indirect loads bound the loop/);
+  await asks('which procedures have most self time?', 'db-heat', ['.views >> text=Code', '.table-tools .tab:text-is("Procedures")'], '#table', /cg.*mesh_assemble.*main/);
+  const page = await open('db-heat/index.html', '');
+  await act(page, () => page.locator('.headline-link').first().click());
+  const linked = await open('db-heat/index.html', await hash(page));
+  same(await selectedPath(linked), await selectedPath(page), 'a link to one loop: a click, and the address');
+  await linked.close();
+  await page.close();
+}
+
 // ---- heads are over their columns, and cells in them, whatever is resized ----
 {
   const page = await open('db-facts/index.html', '#v2/tree');
@@ -275,7 +308,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 // ---- tables beside the places: words stay whole ----
 {
   const page = await open('db-facts/index.html', '#v2/data?panes=,source,card,tree-calls,barriers,memory,table-findings');
-  await page.setViewportSize({ width: 700, height: 700 });
+  await page.setViewportSize({ width: 360, height: 700 });
   await page.waitForSelector('.facts-pane tbody tr');
   const cells = await page.$$eval('.facts-pane td:not(.n)', (t) =>
     t.filter((x) => x.innerText.length > 20).map((x) => [x.innerText.slice(0, 20), Math.round(x.getBoundingClientRect().width)]),
