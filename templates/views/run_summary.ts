@@ -138,7 +138,7 @@ export function whereBars(app: App, column: Column): HTMLElement[] {
         { class: 'where-bars' },
         ...bars.map(({ run, parts }) => moduleBar(app, run, parts, whole, colourOf, runs.length > 1)),
       ),
-      h('p', { class: 'muted small' }, 'Load modules; the hatched part of one has no source lines.'),
+      h('p', { class: 'muted small' }, 'Time by binary and library; hatched: no source line information.'),
     ),
   ];
 }

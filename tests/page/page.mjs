@@ -449,7 +449,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   same(
     (await texts('.memory-why'))[0],
-    "Most misses here: x at heat.f90:17, 80.0% of the level's misses, 60.0% of its accesses; most are blocks that were here before and had been thrown out; of the blocks that left, 12.5% of the bytes had been used; 75.0% of its lines are evicted by heap 1 at heat.f90:30.",
+    "Most misses here: x at heat.f90:17, 80.0% of the level's misses, 60.0% of its accesses; most are reloads of evicted lines; 12.5% of the bytes of evicted lines had been used; 75.0% of its lines are evicted by heap 1 at heat.f90:30.",
     'which reference misses, why, and who threw its data out',
   );
   const tables = () => page.$$eval('.facts-pane tbody', (t) => t.map((b) => [...b.rows].map((r) => r.innerText.replace(/\s+/g, ' ').trim())));
