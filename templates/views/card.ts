@@ -127,7 +127,7 @@ class CardPane implements Pane {
       [
         error > 0 ? `± ${formatShort(error, scale, error)}` : '',
         percent && `${sign(percent)}% of the run`,
-        around && around !== percent ? `${around}% of ${labelOf(app.model, parent).text}` : '',
+        around && around !== percent ? `${around}% of ${folded(labelOf(app.model, parent).text)}` : '',
         Number.isNaN(own) || own === value ? '' : `self ${formatShort(own, scale, columns.error(app.own(column), own, null, at))} ${unit}`,
       ].filter(Boolean).map(visible).join(', '),
       title,

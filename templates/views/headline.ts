@@ -30,7 +30,7 @@ export function headline(app: App, column: Column, hot: readonly HotPlace[] | nu
 }
 
 function sentence(app: App, { metric }: Column, { place, callee, value }: HotPlace, whole: number): (HTMLElement | string)[] {
-  const percent = `${Math.round((100 * value) / whole)}% of ${isTime(metric) ? 'the run is spent' : `${visible(shortName(metric))} is`} `;
+  const percent = `${Math.round((100 * value) / whole)}% of ${isTime(metric) ? 'the run is spent' : `${visible(shortName(metric))} are`} `;
   const around = enclosing(app.model, app.model.places.parent[place], [Kind.Procedure, Kind.Inline]);
   const name = folded(labelOf(app.model, place).text).replace(/^(waiting in \S+) \(function at .*/, '$1');
   const inside = around && app.model.places.kind[place] >= Kind.Loop ? ` in ${visible(around)}` : '';
