@@ -60,7 +60,7 @@ export class TreeApp {
     const { origin } = this.rows!;
     const at = new Map(Array.from(origin, (node, row) => [node, row]));
     const known = [...rows.open].flatMap((node) => at.get(node) ?? []);
-    const state = { expanded: new Set(known), selected: (rows.selected !== null && at.get(rows.selected)) || null };
+    const state = { expanded: new Set(known), selected: at.get(rows.selected ?? NONE) ?? null };
     app.store.dispatch({ type: 'restore', state, reveal: [] });
     return null;
   }
