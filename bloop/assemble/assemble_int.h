@@ -113,6 +113,8 @@ struct assembler {
     struct VEC(struct mark) marks;            /* in no order until one is looked for */
     bool marks_sorted;
     struct VEC(struct line_point) points;      /* of the loop being placed */
+    uint32_t outside_call, outside_loop;       /* that call was looked at last, for that loop: */
+    bool outside;                              /* almost all of it is somewhere else */
     struct VEC(struct share) shares;           /* ascending */
     struct hashmap beside;                     /* of loops beside each other: (callee, file, line) -> its last line */
     struct VEC(struct source_line) ends;       /* of loops beside each other: their last lines, sorted */
