@@ -126,6 +126,7 @@ struct assembler {
     struct VEC(uint32_t) inline_depth, inline_parent, inline_first;
     struct VEC(uint32_t) loop_node;      /* per loop: its node, or that of the loop or call that stands for it */
     struct VEC(struct scope_node) nodes; /* [0] is the PROC */
+    bool too_deep;                       /* some were not opened */
     struct VEC(struct node_range) ranges;
     struct VEC(uint32_t) order; /* nodes as siblings, sorted */
     struct hashmap node_by_hash;
