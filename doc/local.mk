@@ -2,6 +2,7 @@ EXTRA_DIST += %D%/README.md %D%/ARCHITECTURE.md %D%/tutorial.md %D%/situations.m
 EXTRA_DIST += %D%/events-and-periods.md %D%/glossary.md
 EXTRA_DIST += %D%/design/diagnosis.md %D%/design/loops.md %D%/design/phases.md %D%/design/portability.md
 EXTRA_DIST += %D%/design/ranks.md %D%/design/robustness.md
+EXTRA_DIST += %D%/images/make.sh %D%/images/summary.png
 EXTRA_DIST += %D%/formats/configuration.md %D%/formats/database.md %D%/formats/exports.md %D%/formats/imports.md
 EXTRA_DIST += %D%/formats/machine.md %D%/formats/measurement.md %D%/formats/metrics.md %D%/formats/properties.md
 EXTRA_DIST += %D%/formats/structure.md %D%/counters.md
