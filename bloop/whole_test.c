@@ -838,7 +838,7 @@ static void test_globs(const char *path)
             CHECK_INT(missing, 0);
             CHECK_INT(warnings_count(w), wanted == 0);
             if (wanted == 0)
-                CHECK(warned(w, functions[i] ? "no procedure's name matches"
+                CHECK(warned(w, functions[i] ? "no procedure name matches"
                                 : sources[k] ? "no procedure is from a source file that matches 'few.c'"
                                              : "?") &&
                       (!functions[i] || !sources[k] || warned(w, "in a source file that matches")));

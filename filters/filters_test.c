@@ -106,7 +106,7 @@ static const struct rule rules[] = {
     "'perf script -F +period' writes them\n"
 #define LAST_LINE(number) "! input:" number ": the last line has no end; is the file truncated?\n"
 #define NOT_HERE(percent)                                                                                              \
-    "! input: " percent "% of the samples are known by function only, because their binaries are not on this "         \
+    "! input: " percent "% of the samples are by function only, because their binaries are not on this "               \
     "machine\n"
     {"the event and its period", PS, "a 5/5 1.5:  7 cycles:u:  40 f+0x2 (/no/heat)\n",
      "heat f -:0 cycles:u 7 x1\n" BY_FUNCTION("100.0")},
@@ -620,7 +620,7 @@ static const struct {
      {.columns = "procedure,CYC", .separator = ';'},
      "input:2: this row has fewer columns than --columns names: ''"},
     {"no metric", "a 1\n", {.columns = "procedure,line"}, "--columns names no metric, as in file,line,CYCLES"},
-    {"no columns", "a 1\n", {0}, "input: what the columns of a table are, --columns says"},
+    {"no columns", "a 1\n", {0}, "input: a table needs --columns, for example file,line,procedure,CYCLES"},
 };
 
 static void test_tables(void)
@@ -728,7 +728,7 @@ static void test_gmon_wrong(void)
         char *got = converted("gprof", b.bytes, b.len, NULL);
         CHECK(strstr(got, i < 3    ? no_sense
                           : i == 3 ? "is not a record of a gmon.out file"
-                                   : "does not begin as a gmon.out"));
+                                   : "not a gmon.out file of this byte order"));
         mem_free(got);
         buf_release(&b);
     }

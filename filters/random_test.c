@@ -796,8 +796,7 @@ static char *perf_wanted(const struct perf_drawn *d)
 
 static void check_share(const struct warnings *w, size_t at, unsigned count, unsigned all, const char *why)
 {
-    char *said = mem_printf("input: %.1f%% of the samples are by function only, because their %s",
-                            100.0 * count / all, why);
+    char *said = mem_printf("input: %.1f%% of the samples are by function only, because %s", 100.0 * count / all, why);
     CHECK_NAMED(warnings_count(w) > at && str_starts(warnings_get(w, at), said), said);
     mem_free(said);
 }
@@ -830,9 +829,9 @@ static void check_perf(void)
     CHECK_STR(got, want);
     CHECK_INT(warnings_count(w), (d.without_mapping > 0) + (d.without_binary > 0));
     if (d.without_mapping)
-        check_share(w, 0, d.without_mapping, d.all, "mappings are not in it");
+        check_share(w, 0, d.without_mapping, d.all, "the file has no mappings for them");
     if (d.without_binary)
-        check_share(w, d.without_mapping > 0, d.without_binary, d.all, "binaries are not on this machine");
+        check_share(w, d.without_mapping > 0, d.without_binary, d.all, "their binaries are not on this machine");
     mem_free(got);
     mem_free(want);
     warnings_free(w);

@@ -571,7 +571,7 @@ static void check_estimate(const char *plan, const char *models, uint64_t found,
         CHECK_STR(warnings_get(e.warnings, 0), words);
     for (size_t i = 0; i < e.report->loop_count && *model; i++)
         CHECK(isnan(e.report->loops[i].model) == !(found >> i & 1) &&
-              (strstr(strtab_get(e.report->strings, e.report->loops[i].note), "no estimate") != NULL) ==
+              (strstr(strtab_get(e.report->strings, e.report->loops[i].note), "no llvm-mca estimate") != NULL) ==
                   !(found >> i & 1));
     estimates_release(&e);
 }
@@ -605,7 +605,7 @@ static void check_models(void)
         "no llvm-mca estimate for 10 of 10 loops; reason for the first: llvm-mca's output has no cycles for this code");
     struct estimates e = estimate("no-json", "one", 3, false);
     CHECK_INT(e.found, 0);
-    CHECK(warned(e.warnings, "missing for 3 of 3 loops; of the first: llvm-mca's output"));
+    CHECK(warned(e.warnings, "no llvm-mca estimate for 3 of 3 loops; reason for the first: llvm-mca's output"));
     estimates_release(&e);
     /* the fifth and the tenth: halves of halves until each is alone */
     check_estimate(

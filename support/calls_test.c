@@ -989,7 +989,7 @@ static void test_shorter(void)
         CHECK_INT((uint8_t *)put_over.at - map.bytes, page);
         CHECK_INT(put_over.n, (behind[i] ? 3 : 2) * page);
         CHECK_INT(filemap_check(&e), -1);
-        check_says(&e, in_folder("cut0"), "the file became shorter while it was read; its contents are not used", 0);
+        check_says(&e, in_folder("cut0"), "the file shrank while it was read; its contents are not used", 0);
         filemap_release(&map);
     }
 }

@@ -233,12 +233,14 @@ static const struct {
      "p.asl:1:10: the property A has no SEVERITY, in percent of the run"},
     {"all errors at once",
      "PROPERTY A { CONDITION: T >; SEVERITY: 3; }\nPROPERTY B { CONDITION: T > 1; SEVERITY: foo(3); }\nPROPRETY C {}",
-     "p.asl:1:28: nothing after '>'; expected a number, the name of a metric or '('|p.asl:1:10: the property A has no "
-     "CONDITION|p.asl:2:42: there is no function 'foo'; there are min, max, sum, mean, sqrt, log, exp, abs, floor, "
+     "p.asl:1:28: missing operand after '>'; expected a number, the name of a metric or '('|p.asl:1:10: the property A "
+     "has no "
+     "CONDITION|p.asl:2:42: unknown function 'foo'; available: min, max, sum, mean, sqrt, log, exp, abs, floor, "
      "ceil, round, if, or|p.asl:2:10: the property B has no SEVERITY, in percent of the run|p.asl:3:1: expected "
      "PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET, not 'PROPRETY'"},
     {"the column behind text of other bytes", "PROPERTY A { CONDITION: \"\xc3\xa9\" > 1 1; SEVERITY: 3; }",
-     "p.asl:1:33: '1' cannot follow '1'; expected one of + - * / ^ < <= == != >= > and or|p.asl:1:10: the property A "
+     "p.asl:1:33: unexpected '1' after '1'; expected one of + - * / ^ < <= == != >= > and or|p.asl:1:10: the property "
+     "A "
      "has no CONDITION"},
     {"a line further on", "PROPERTY A {\n CONDITION: T\n   > (1;\n SEVERITY: 3; }",
      "p.asl:3:6: unmatched '('; ')' is missing|p.asl:1:10: the property A has no CONDITION"},
@@ -255,13 +257,13 @@ static const struct {
     {"an open brace in a text", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; TITLE: \"{place\"; }",
      "p.asl:1:52: '{' in a text is not closed"},
     {"a formula in a text", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; TITLE: \"{T + }\"; }",
-     "p.asl:1:52: nothing after '+'; expected a number, the name of a metric or '('"},
+     "p.asl:1:52: missing operand after '+'; expected a number, the name of a metric or '('"},
     {"two of one name", "PROPERTY A { CONDITION: T > 1; SEVERITY: 3; }\nPROPERTY A { CONDITION: T > 1; SEVERITY: 3; }",
      "p.asl:2:10: the property A is already defined at p.asl:1"},
     {"a definition twice", "LET x = 1;\nPROPERTY A { LET x = 2; CONDITION: T > x; SEVERITY: 3; }",
      "p.asl:2:18: the function 'x' already exists"},
     {"no kind", "PROPERTY A { FOR LOOPS; CONDITION: T > 1; SEVERITY: 3; }",
-     "p.asl:1:18: 'LOOPS' is no kind of place; there are PROGRAM, MODULE, FILE, PROCEDURE, INLINE, LOOP, INNERMOST, "
+     "p.asl:1:18: unknown kind of place 'LOOPS'; available: PROGRAM, MODULE, FILE, PROCEDURE, INLINE, LOOP, INNERMOST, "
      "LINE, PATH, ROWS OF a table"},
     {"a parent that is not there", "PROPERTY Misses { REFINES: Mises; CONDITION: T > 1; SEVERITY: 3; }",
      "p.asl:1:28: no property 'Mises' to refine; did you mean Misses?"},

@@ -261,8 +261,8 @@ static void test_cut(void)
         struct united u = unite_with(sent.bytes, len);
         const char *want = len < beside        ? CUT
                            : len == beside     ? NULL
-                           : len < beside + 8  ? "another rank's part: this is not a measurement file"
-                           : len < beside + 16 ? "another rank's part: the file is cut short within"
+                           : len < beside + 8  ? "another rank's part: not a measurement file"
+                           : len < beside + 16 ? "another rank's part: truncated within"
                                                : NULL;
         if (want ? u.status == 0 || !str_starts(u.err.msg, want) : u.status < 0 || u.used != 6)
             wrong++, printf("# %zu bytes of %zu: %s\n", len, sent.len, u.status < 0 ? u.err.msg : "taken");

@@ -406,9 +406,9 @@ static void test_nonsense(void)
         {"a context of no module", FORMAT_CONTEXTS, "\1\0\0\0", 4, "the module of a context is missing"},
         {"a region in no region", FORMAT_REGIONS, "\1\7\0", 3, "the parent of a region is missing"},
         {"a table of a strange type", FORMAT_TABLES, "\1\1t\0\0\1\1x\0\0\0\5\0\0", 14,
-         "a table's declaration makes no sense"},
+         "the declaration of a table is inconsistent"},
         {"a table of too many columns", FORMAT_TABLES, TABLE_OF_65, sizeof TABLE_OF_65 - 1, "too many columns"},
-        {"a table without columns", FORMAT_TABLES, "\1\1t\0\0\0", 6, "a table's declaration makes no sense"},
+        {"a table without columns", FORMAT_TABLES, "\1\1t\0\0\0", 6, "the declaration of a table is inconsistent"},
         {"rows of no table", FORMAT_ROWS, "\0\1\1", 3, "its table is missing"},
         {"an empty block", FORMAT_MODULES, "", 0, "it is too short"},
     };

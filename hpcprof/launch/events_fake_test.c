@@ -351,9 +351,8 @@ static const struct {
     {"nat:two@5000", false, false, "nat:two papi 0.0 every 5000 events: about nat:two"},
     {"nat:two@3000", false, false, "nat:two papi 0.0 every 3000 events: about nat:two"},
     {"nat:two@2999", false, false,
-     "nat:two papi 0.0 every 3000 events: about nat:two|nat:two@2999 would take over a fifth of the time; the period "
-     "is "
-     "raised to 3000 events"},
+     "nat:two papi 0.0 every 3000 events: about nat:two|nat:two@2999 would cost more than 20% of the run time; "
+     "using a period of 3000 events"},
     {"nat:two@2147483647", false, false, "nat:two papi 0.0 every 2147483647 events: about nat:two"},
     {"nat:two@2147483648", false, false, "nat:two@2147483648: PAPI supports periods up to 2147483647"},
     {"nat:two@f100", false, false,
@@ -362,12 +361,12 @@ static const struct {
     {"PAPI_ONE_INS", true, false, "PAPI_ONE_INS papi 0.0 every 4000037 instructions: about PAPI_ONE_INS"},
     {"PAPI_ONE_INS@600009", true, false, "PAPI_ONE_INS papi 0.0 every 600009 instructions: about PAPI_ONE_INS"},
     {"PAPI_ONE_INS@600008", true, false,
-     "PAPI_ONE_INS papi 0.0 every 600009 instructions: about PAPI_ONE_INS|PAPI_ONE_INS@600008 would take over a fifth "
-     "of the time; the period is raised to 600009 instructions"},
+     "PAPI_ONE_INS papi 0.0 every 600009 instructions: about PAPI_ONE_INS|PAPI_ONE_INS@600008 would cost more than "
+     "20% of the run time; using a period of 600009 instructions"},
     {"nat:CYCLES@600009", true, false, "nat:CYCLES papi 0.0 every 600009 cycles: about nat:CYCLES"},
     {"nat:CYCLES@600008", true, false,
-     "nat:CYCLES papi 0.0 every 600009 cycles: about nat:CYCLES|nat:CYCLES@600008 would take over a fifth of the time; "
-     "the period is raised to 600009 cycles"},
+     "nat:CYCLES papi 0.0 every 600009 cycles: about nat:CYCLES|nat:CYCLES@600008 would cost more than 20% of the "
+     "run time; using a period of 600009 cycles"},
     {"PAPI_L2_DCM@3000", true, false, "PAPI_L2_DCM papi 0.0 every 3000 misses: about PAPI_L2_DCM"},
     {"PAPI_L2_DCM", false, false, "PAPI_L2_DCM papi 0.0 every 100003 misses: about PAPI_L2_DCM"},
     {"PAPI_NONE", false, false,
@@ -392,8 +391,8 @@ static const struct {
     {"cycles", true, false, "PAPI_TOT_CYC papi 0.0 every 12000017 cycles: Total cycles"},
     {"cycles@600009", true, false, "PAPI_TOT_CYC papi 0.0 every 600009 cycles: Total cycles"},
     {"cycles@600008", true, false,
-     "PAPI_TOT_CYC papi 0.0 every 600009 cycles: Total cycles|PAPI_TOT_CYC@600008 would take over a fifth of the time; "
-     "the period is raised to 600009 cycles"},
+     "PAPI_TOT_CYC papi 0.0 every 600009 cycles: Total cycles|PAPI_TOT_CYC@600008 would cost more than 20% of the "
+     "run time; using a period of 600009 cycles"},
     {"perf::PAGE-FAULTS@1", true, false, "perf::PAGE-FAULTS papi 1.2 every 1 faults: page faults"},
     {"instructions", true, false, "PAPI does not know PAPI_TOT_INS; use --sampler ring"},
     /* PAPI has no counter for it, or does not know it: the kernel's event, by PAPI under another name */
@@ -401,7 +400,7 @@ static const struct {
     {"PAPI_BR_MSP", true, false, "PAPI_BR_MSP papi " MISPREDICTED " as " ALSO},
     {"PAPI_BR_MSP@2999", true, true,
      "PAPI_BR_MSP papi " MISPREDICTED_TYPE " every 3000 branches estimated: " MISPREDICTED_WORDS " as " ALSO
-     "|PAPI_BR_MSP@2999 would take over a fifth of the time; the period is raised to 3000 branches"},
+     "|PAPI_BR_MSP@2999 would cost more than 20% of the run time; using a period of 3000 branches"},
     {"PAPI_BR_INS", true, false, "PAPI does not know PAPI_BR_INS; use --sampler ring"},
     {"CPUTIME", true, false,
      "CPUTIME cpu timer 0.0 every 4000 us: CPU time of the thread, by a timer; needs no permission"},
@@ -652,7 +651,7 @@ static void test_refused(void)
 {
 #define NO_COUNTER                                                                                                     \
     "X cannot be sampled: this machine has no counter for it (a virtual machine without PMU?); 'hpcview events' "      \
-    "lists what can"
+    "lists available events"
     static const struct {
         int error;
         const char *begins, *ends;
@@ -662,9 +661,9 @@ static void test_refused(void)
         {EOPNOTSUPP, NO_COUNTER, ""},
         {ENXIO, NO_COUNTER, ""},
         {ENOSYS, "X cannot be sampled: this kernel has no perf events; 'hpcview events' lists available events", ""},
-        {EMFILE, "X cannot be sampled: ", "; 'hpcview events' lists what can"},
-        {EACCES, "X: the kernel does not let you count it", "'-e CPUTIME' needs no permission"},
-        {EPERM, "X: the kernel does not let you count it", "'-e CPUTIME' needs no permission"},
+        {EMFILE, "X cannot be sampled: ", "; 'hpcview events' lists available events"},
+        {EACCES, "X: not permitted", "'-e CPUTIME' needs no permission"},
+        {EPERM, "X: not permitted", "'-e CPUTIME' needs no permission"},
     };
     room = 1;
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -701,8 +700,8 @@ static void test_paranoid(void)
 #define LEVEL "/proc/sys/kernel/perf_event_paranoid is "
 #define LOWER "'sudo sysctl kernel.perf_event_paranoid=2' permits it, and '-e CPUTIME' needs no permission"
 #define RULES                                                                                                          \
-    ", which would permit it: a container's or security module's rules forbid perf_event_open); '-e CPUTIME' needs "   \
-    "no permission"
+    "X: not permitted: rules of a container or security module forbid perf_event_open (" LEVEL                         \
+    "%d, which would permit it); '-e CPUTIME' needs no permission"
     static const struct {
         const char *text;
         int level;
@@ -722,9 +721,8 @@ static void test_paranoid(void)
         int level = cases[i / 2].level;
         paranoid = cases[i / 2].text;
         refuses = i % 2 ? EACCES : EPERM;
-        char *sentence = cases[i / 2].lower
-                             ? mem_printf("X: the kernel does not let you count it, because " LEVEL "%d; " LOWER, level)
-                             : mem_printf("X: the kernel does not let you count it (" LEVEL "%d" RULES, level),
+        char *sentence = cases[i / 2].lower ? mem_printf("X: not permitted, because " LEVEL "%d; " LOWER, level)
+                                            : mem_printf(RULES, level),
              *warning = mem_printf("perf events are not permitted here (" LEVEL
                                    "%d; 2 or less permits them, unless a container's rules forbid "
                                    "perf_event_open); using the timer CPUTIME",

@@ -192,7 +192,7 @@ static struct made_elf good_elf(void)
 #define STATIC                                                                                                         \
     "DIR/p: the program is statically linked, so the recorder cannot be preloaded; link it with libhpcview-record.a "  \
     "(hpcview-record(1), STATIC PROGRAMS)"
-#define FOR(m) "DIR/p: the program is for " m ", this hpcview records " MACHINE " programs"
+#define FOR(m) "DIR/p: the program is for " m "; this hpcview records " MACHINE " programs"
 #define NO(t)  "DIR/p: this ELF file is not a program but " t
 #define BAD    "DIR/p: the program headers of this ELF file are damaged"
 #define OFF(m) offsetof(struct made_elf, m)
@@ -395,7 +395,7 @@ static void test_rights(void)
             const char *want;
         } cases[] = {
 #define RIGHTS(id)                                                                                                     \
-    "DIR/p: the program is set" id ": the system allows no recorder in it; record it as the user it changes to"
+    "DIR/p: the program is set" id ", so the system allows no recorder in it; record it as the user it changes to"
             {1, 0, 04755, RIGHTS("uid")}, {0, 1, 04755, TAKEN},         {0, 1, 02755, RIGHTS("gid")},
             {1, 0, 02755, TAKEN},         {1, 1, 06755, RIGHTS("uid")}, {1, 1, 0755, TAKEN},
         };
@@ -412,7 +412,7 @@ static void test_rights(void)
 
 #define TWO_AT_ONCE                                                                                                    \
     "these events cannot be counted at the same time: CPUTIME fit together, REALTIME does not fit with them; "         \
-    "--repeat runs the program once for each group, --multiplex lets them share the counters and estimates"
+    "--repeat runs the program once for each group, --multiplex shares the counters (estimates)"
 
 static void test_options(void)
 {
@@ -547,7 +547,7 @@ static void test_orders(void)
 #define BEGIN                                                                                                          \
     "dir=DIR/out event=CPUTIME;CPU time of the thread, by a timer%3B needs no permission;us;4000;0;2;0;0;0;0;0 "
 #define SECOND                                                                                                         \
-    "event=REALTIME;wall clock time, also while waiting, by a timer%3B needs no permission;us;4000;0;3;0;0;0;0;0 "
+    "event=REALTIME;wall-clock time including waiting, by a timer%3B needs no permission;us;4000;0;3;0;0;0;0;0 "
     static const char *const names[] = {"HOME", "A;B%\n\x7f", NULL};
     static const struct {
         struct hpcprof_record_options o;
@@ -736,7 +736,7 @@ static void test_ends(void)
     empty_out();
     setenv(RECORD_VARIABLE, "x", 1);
     CHECK_INT(run_shell(o, "exit 0"), 0);
-    CHECK(warned("hpcview record inside hpcview record: what the inner one starts is recorded in "));
+    CHECK(warned("hpcview record inside hpcview record: programs started by the inner one are recorded in "));
     unsetenv(RECORD_VARIABLE);
     CHECK_INT(run_shell(o, "exit 0"), 0);
     CHECK_INT(warned("inside hpcview record"), 0);

@@ -297,7 +297,7 @@ static void test_replaces_only_databases(void)
     FILE *out = fopen(file, "w");
     CHECK(out && fclose(out) == 0);
     CHECK_INT(htmlgen_write(e, precious, NULL, NULL, &err), -1);
-    CHECK(err.kind == ERR_SYSTEM && strstr(err.msg, "holds other things"));
+    CHECK(err.kind == ERR_SYSTEM && strstr(err.msg, "contains other files"));
     CHECK(access(file, F_OK) == 0);
     mem_free(precious);
     mem_free(file);

@@ -166,24 +166,24 @@ static const struct {
     {"<hpcview version='2'/>", "conf/c.xml:1: configuration of version '2'; this hpcview reads version 1"},
     {IN("<soruces path='x'/>"), "conf/c.xml:2: unknown element <soruces> in <hpcview>; did you mean <sources>?"},
     {IN("<zzzzzzzzzz/>"),
-     "conf/c.xml:2: <zzzzzzzzzz> is not known in <hpcview>; available: title, sources, replace, module, "
+     "conf/c.xml:2: unknown element <zzzzzzzzzz> in <hpcview>; available: title, sources, replace, module, "
      "run, structure, debug, measured, computed, function, metrics"},
     {IN("<run name='a'/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
     {IN("<run measurements=''/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
     {IN("<run mesurements='a'/>"), "conf/c.xml:2: <run> has no attribute 'mesurements'; did you mean 'measurements'?"},
-    {IN("<run measurements='a'>text</run>"), "conf/c.xml:2: <run> holds no text"},
+    {IN("<run measurements='a'>text</run>"), "conf/c.xml:2: <run> cannot contain text"},
     {IN("<run measurements='a'><x/></run>"), "conf/c.xml:2: <run> cannot contain elements, but contains <x>"},
     {IN("<run name='r' measurements='a'/>\n<run name='r' measurements='b'/>"),
      "conf/c.xml:3: the run 'r' already exists; every run needs its own name"},
     {IN("<measured event='E' run='nope'/>"), "conf/c.xml:2: no run 'nope' for the metric 'E'"},
-    {IN("<measured event='E' sort='maybe'/>"), "conf/c.xml:2: sort is yes or no, not 'maybe'"},
+    {IN("<measured event='E' sort='maybe'/>"), "conf/c.xml:2: sort must be yes or no, not 'maybe'"},
     {IN("<measured event='E'/>\n<measured event='E'/>"),
      "conf/c.xml:3: the metric 'E' is defined twice; first at conf/c.xml:2"},
     {IN("<computed name='C'/>"), "conf/c.xml:2: the computed metric 'C' has no formula"},
     {IN("<computed formula='1'/>"), "conf/c.xml:2: <computed> lacks its attribute 'name'"},
     {IN("<computed name='C' formula=''/>"), "conf/c.xml:2: the formula is empty"},
-    {IN("<computed name='C' formula='A +'/>"),
-     "conf/c.xml:2: C: character 4 of the formula: nothing after '+'; expected a number, the name of a metric or '('"},
+    {IN("<computed name='C' formula='A +'/>"), "conf/c.xml:2: C: character 4 of the formula: missing operand after "
+                                               "'+'; expected a number, the name of a metric or '('"},
     {IN("<computed name='C' formula='1'><formula>2</formula></computed>"),
      "conf/c.xml:2: second formula; a metric has only one"},
     {IN("<computed name='C' formula='1'\n evaluate='often'/>"),
@@ -203,7 +203,7 @@ static const struct {
     {MATH("<plus/>"), "conf/c.xml:2: <plus/> can only be the first element in <apply>"},
     {MATH("<apply><sin/><cn>1</cn></apply>"), "conf/c.xml:2: the first element in <apply> must be an operator (plus, "
                                               "minus, times, divide, power, max and min), not <sin>"},
-    {MATH("<sin/>"), "conf/c.xml:2: <sin> is not known in a formula; available: apply, cn, ci, plus, minus, times, "
+    {MATH("<sin/>"), "conf/c.xml:2: unknown element <sin> in a formula; available: apply, cn, ci, plus, minus, times, "
                      "divide, power, max and min"},
     {IN("<module name='m' role=''/>"), "conf/c.xml:2: <module> lacks its attribute 'role'"},
     {IN("<module role='r'/>"), "conf/c.xml:2: <module> lacks its attribute 'name'"},
@@ -212,7 +212,8 @@ static const struct {
     {IN("<computed name='M' formula='A'><math><ci>A</ci></math></computed>"),
      "conf/c.xml:2: second formula; a metric has only one"},
     {IN("<computed name='M'><math><math><ci>A</ci></math></math></computed>"),
-     "conf/c.xml:2: <math> is not known in a formula; available: apply, cn, ci, plus, minus, times, divide, power, max "
+     "conf/c.xml:2: unknown element <math> in a formula; available: apply, cn, ci, plus, minus, times, divide, power, "
+     "max "
      "and min"},
     {OLD("<METRIC name='A'><COMPUTE/><COMPUTE/></METRIC>"), "conf/c.xml:2: COMPUTE of METRIC 'A' contains no <math>"},
     {OLD("<METRIC name='A'><FILE name='a'/><COMPUTE/></METRIC>"),
@@ -340,7 +341,8 @@ static void test_elements(void)
                 continue;
             const char *end = strchr(tag, '>');
             char *element = mem_strndup(tag + 1, strcspn(tag + 1, " >/"));
-            char *closed = mem_printf(">x</%s>", element), *want = mem_printf("c.xml:1: <%s> holds no text", element);
+            char *closed = mem_printf(">x</%s>", element),
+                 *want = mem_printf("c.xml:1: <%s> cannot contain text", element);
             bool empty = end[-1] == '/', parent = !empty && strchr(end, '<')[1] != '/';
             bool reads = reads_with(texts[t], end - empty, end + 1, empty ? closed : ">x", &err);
             tried += !parent; /* text beside elements is passed over */
@@ -376,10 +378,11 @@ static void test_all_at_once(void)
         "conf/c.xml:3: unknown element <soruces> in <hpcview>; did you mean <sources>?",
         ("conf/c.xml:4: the first element in <apply> must be an operator (plus, minus, times, divide, power, max and "
          "min), not <sin>"),
-        "conf/c.xml:6: B: character 4 of the formula: nothing after '+'; expected a number, the name of a metric or "
+        "conf/c.xml:6: B: character 4 of the formula: missing operand after '+'; expected a number, the name of a "
+        "metric or "
         "'('",
-        "conf/c.xml:8: sort is yes or no, not 'maybe'",
-        "conf/c.xml:9: <run> holds no text",
+        "conf/c.xml:8: sort must be yes or no, not 'maybe'",
+        "conf/c.xml:9: <run> cannot contain text",
         "conf/c.xml:5: no run 'nope' for the metric 'E'",
     };
     struct config *c = NULL;
@@ -487,13 +490,13 @@ static void test_files(void)
          0,
          false,
          -1,
-         {"<soruces> is not known", "gone.m", "lost.m"}},
+         {"unknown element <soruces>", "gone.m", "lost.m"}},
         {"a mistake, and not well-formed",
          "<hpcview version='1'><soruces/><run measurements='gone.m'/><title>",
          -1,
          false,
          0,
-         {"<soruces> is not known", "not well-formed", "gone.m"}},
+         {"unknown element <soruces>", "not well-formed", "gone.m"}},
     };
     char folder[] = "/tmp/config_test.XXXXXX";
     if (!mkdtemp(folder))

@@ -133,7 +133,7 @@ static const struct {
     {"memory", "cycles",
      "no metric of the block 'memory' can be measured on this machine, which cannot count misses, loads, instructions"},
     {"cores", "cycles", "no metric block 'cores'; did you mean 'core'?"},
-    {"xyzzyxyzzy", "cycles", "no metric block 'xyzzyxyzzy'; there are core, memory"},
+    {"xyzzyxyzzy", "cycles", "no metric block 'xyzzyxyzzy'; available: core, memory"},
 };
 
 static void test_asked(const struct blocks *b)
@@ -180,12 +180,13 @@ static const struct {
     {"<metrics><block name='b'>\n<computed formula='1'/></block></metrics>",
      ":2: <computed> lacks its attribute 'name'"},
     {"<metrics><block name='b'><computed name='m'/></block></metrics>", ":1: <computed> lacks its attribute 'formula'"},
-    {"<metrics><computed name='m' formula='1'/></metrics>", ":1: <computed> is not known here"},
+    {"<metrics><computed name='m' formula='1'/></metrics>", ":1: unknown element <computed>; metric blocks have"},
     {"<metrics><block name='b'/><quantity name='x' spelled='x'><computed name='m' formula='x'/></quantity></metrics>",
-     ":1: <computed> is not known here"},
-    {"<metrics><block name='b'><block name='c'/></block></metrics>", ":1: <block> is not known here"},
-    {"<metrics><block name='b'><quantity name='x' spelled='x'/></block></metrics>", ":1: <quantity> is not known here"},
-    {"<metrics><metrics/></metrics>", ":1: <metrics> is not known here"},
+     ":1: unknown element <computed>; metric blocks have"},
+    {"<metrics><block name='b'><block name='c'/></block></metrics>", ":1: unknown element <block>; metric blocks have"},
+    {"<metrics><block name='b'><quantity name='x' spelled='x'/></block></metrics>",
+     ":1: unknown element <quantity>; metric blocks have"},
+    {"<metrics><metrics/></metrics>", ":1: unknown element <metrics>; metric blocks have"},
     {"<metrics><block name='b'><computed name='m' formula='1 +'/></block></metrics>", ":1: m:"},
     /* names are quantities, or metrics before this one in its block */
     {"<metrics><block name='b'><computed name='m' formula='y'/></block></metrics>",

@@ -217,10 +217,10 @@ static void test_functions(void)
         {"f", "", "1", "T: a function has at least one parameter"},
         {"f", "a 2", "1", "T: 'a 2' is not a list of parameters: names separated by blanks or commas"},
         {"f", "a", "g(a)",
-         "T: character 1 of the formula: there is no function 'g'; there are min, max, sum, mean, sqrt, log, exp, abs, "
+         "T: character 1 of the formula: unknown function 'g'; available: min, max, sum, mean, sqrt, log, exp, abs, "
          "floor, ceil, round, if, or"},
         {"f", "a", "f(a)",
-         "T: character 1 of the formula: there is no function 'f'; there are min, max, sum, mean, sqrt, log, exp, abs, "
+         "T: character 1 of the formula: unknown function 'f'; available: min, max, sum, mean, sqrt, log, exp, abs, "
          "floor, ceil, round, if, or"},
     };
     static const struct {
@@ -347,37 +347,40 @@ static void test_values(void)
 }
 
 #define NUMBERS                                                                                                        \
-    " (with k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or % behind it); a metric's name that begins with a digit "      \
-    "stands in quotes"
+    " (optionally followed by k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or %); quote a metric name that begins with "  \
+    "a digit"
 #define REFERENCE "expected the name of a metric, as in total(M), run(NAME).M or mean(M over threads)"
 static const struct {
     const char *text, *want;
 } errors[] = {
     {"", "T: character 1 of the formula: empty formula; expected a number, the name of a metric or '('"},
     {"  ", "T: character 3 of the formula: empty formula; expected a number, the name of a metric or '('"},
-    {"CYC /", "T: character 6 of the formula: nothing after '/'; expected a number, the name of a metric or '('"},
+    {"CYC /",
+     "T: character 6 of the formula: missing operand after '/'; expected a number, the name of a metric or '('"},
     {"CYC / * 2", "T: character 7 of the formula: unexpected '*'; expected a number, the name of a metric or '('"},
     {"CYC INS",
-     "T: character 5 of the formula: 'I' cannot follow 'CYC'; expected one of + - * / ^ < <= == != >= > and or"},
+     "T: character 5 of the formula: unexpected 'I' after 'CYC'; expected one of + - * / ^ < <= == != >= > and or"},
     {"CYC % 2",
-     "T: character 5 of the formula: '%' cannot follow 'CYC'; expected one of + - * / ^ < <= == != >= > and or"},
-    {"2 CYC", "T: character 3 of the formula: 'C' cannot follow '2'; expected one of + - * / ^ < <= == != >= > and or"},
+     "T: character 5 of the formula: unexpected '%' after 'CYC'; expected one of + - * / ^ < <= == != >= > and or"},
+    {"2 CYC",
+     "T: character 3 of the formula: unexpected 'C' after '2'; expected one of + - * / ^ < <= == != >= > and or"},
     {"(A + B", "T: character 1 of the formula: unmatched '('; ')' is missing"},
     {"A + (B", "T: character 5 of the formula: unmatched '('; ')' is missing"},
-    {"A + B)", "T: character 6 of the formula: ')' closes nothing"},
+    {"A + B)", "T: character 6 of the formula: unmatched ')'"},
     {"()", "T: character 2 of the formula: unexpected ')'; expected a number, the name of a metric or '('"},
     {"min()", "T: character 5 of the formula: unexpected ')'; expected a number, the name of a metric or '('"},
     {"min(A,)", "T: character 7 of the formula: unexpected ')'; expected a number, the name of a metric or '('"},
     {"A, B", "T: character 2 of the formula: ',' is only allowed between operands of a function"},
     {"(A, B)", "T: character 3 of the formula: ',' is only allowed between operands of a function"},
-    {"avg(A, B)", "T: character 1 of the formula: there is no function 'avg'; there are min, max, sum, mean, sqrt, "
+    {"avg(A, B)", "T: character 1 of the formula: unknown function 'avg'; available: min, max, sum, mean, sqrt, "
                   "log, exp, abs, floor, ceil, round, if, or"},
     {"\"A", "T: character 1 of the formula: the quote \" is not closed"},
     {"'A\\'", "T: character 1 of the formula: the quote ' is not closed"},
     {"\"\"", "T: character 1 of the formula: a name in quotes is empty"},
     {"A + NEW.\"B", "T: character 9 of the formula: the quote \" is not closed"},
-    {"'a run'.'B' C", "T: character 13 of the formula: 'C' cannot follow ''a run'.'B''; expected one of + - * / ^ < <= "
-                      "== != >= > and or"},
+    {"'a run'.'B' C",
+     "T: character 13 of the formula: unexpected 'C' after ''a run'.'B''; expected one of + - * / ^ < <= "
+     "== != >= > and or"},
     {"1.2.3", "T: character 1 of the formula: '1.2.3' is not a number" NUMBERS},
     {"2x", "T: character 1 of the formula: '2x' is not a number" NUMBERS},
     {"2kx", "T: character 1 of the formula: '2kx' is not a number" NUMBERS},
@@ -389,7 +392,8 @@ static const struct {
     {"A + not B",
      "T: character 5 of the formula: 'not' has lower precedence than the preceding operator; put it in parentheses"},
     {"and", "T: character 1 of the formula: unexpected 'and'; quote it if it is the name of a metric"},
-    {"A and", "T: character 6 of the formula: nothing after 'and'; expected a number, the name of a metric or '('"},
+    {"A and",
+     "T: character 6 of the formula: missing operand after 'and'; expected a number, the name of a metric or '('"},
     {"sqrt(A, B)", "T: character 1 of the formula: sqrt takes 1 operand, not 2"},
     {"2 * if(A, B)", "T: character 5 of the formula: if takes 3 operands, not 2"},
     {"if(A, B, A, B)", "T: character 1 of the formula: if takes 3 operands, not 4"},
@@ -411,9 +415,10 @@ static const struct {
     {"1 + count ( A )", "T: character 5 of the formula: 'over' is missing, as in count(M over threads)"},
     {"mean(A over threads", "T: character 20 of the formula: ')' is missing; only a metric name is allowed here"},
     {"1e999", "T: character 1 of the formula: the number 1e999 is too large"},
-    {"\xc3\xa4 + \xe2\x82\xac \xe2\x82\xac", "T: character 7 of the formula: '\xe2\x82\xac' cannot follow "
+    {"\xc3\xa4 + \xe2\x82\xac \xe2\x82\xac", "T: character 7 of the formula: unexpected '\xe2\x82\xac' after "
                                              "'\xe2\x82\xac'; expected one of + - * / ^ < <= == != >= > and or"},
-    {"A = B", "T: character 3 of the formula: '=' cannot follow 'A'; expected one of + - * / ^ < <= == != >= > and or"},
+    {"A = B",
+     "T: character 3 of the formula: unexpected '=' after 'A'; expected one of + - * / ^ < <= == != >= > and or"},
     {"\xff\xfe", NULL},
     {"A \x01", NULL},
 };

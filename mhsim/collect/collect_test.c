@@ -277,7 +277,7 @@ static void test_changes(void)
         {AT(head.lost), 3, "notes",
          "missing: 3 accesses in signal handlers are not in the result, because they interrupted the simulator\n"},
         {AT(head.unreported), 3, "notes",
-         "missing: 3QEMU does not report the accesses of  of 0 instructions that read or write memory\n"},
+         "missing: QEMU does not report the accesses of 3 of 0 instructions that read or write memory\n"},
         {AT(head.execs[0]), 'x', "notes", "missing: the program executed x, whose accesses are not in the result\n"},
         {AT(rows[0].levels[0].accesses), 1, "notes",
          "missing: more than 1048576 references: the rest is combined in [unknown]\n"},

@@ -342,7 +342,7 @@ static void test_compiled(void)
     CHECK(strstr(err.msg, "did not load the simulator it was compiled with") != NULL);
     mem_free(words);
     CHECK_INT(run(&o, argv, "shot", &status, &words), -1);
-    CHECK(strstr(err.msg, "was killed by signal 9 before it began") != NULL);
+    CHECK(strstr(err.msg, "was killed by signal 9 before it started") != NULL);
     mem_free(words);
     mem_free(wanted);
     mem_free(command);
@@ -403,11 +403,11 @@ static void test_qemu(void)
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGILL);
     bool told = false;
     for (size_t i = 0; i < warnings_count(said); i++)
-        told |= strstr(warnings_get(said, i), "ended by an instruction that QEMU does not know") != NULL;
+        told |= strstr(warnings_get(said, i), "ended by an instruction that QEMU does not support") != NULL;
     CHECK(told);
     mem_free(words);
     CHECK_INT(run(&o, argv, "nothing", &status, &words), -1);
-    CHECK(strstr(err.msg, "nothing was simulated: ") && strstr(err.msg, " took no plugin"));
+    CHECK(strstr(err.msg, "nothing was simulated: ") && strstr(err.msg, " did not load the plugin"));
     mem_free(words);
     o.plugin = "/nowhere/plugin.so";
     CHECK_INT(run(&o, argv, "raw", &status, &words), -1);
@@ -428,12 +428,12 @@ static void test_refusals(void)
         const char *text, *says;
     } cases[] = {
         {"#!/bin/sh\n", "is a script: simulate the program that it starts"},
-        {"short", "is no 64-bit ELF program"},
-        {"\177ELF\1\1\1", "is no 64-bit ELF program"},
+        {"short", "is not a 64-bit ELF program"},
+        {"\177ELF\1\1\1", "is not a 64-bit ELF program"},
 #define MORE "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-        {"\177ELF\1\1\1" MORE, "is no 64-bit ELF program"},
-        {"\177ELF\2\2\1" MORE, "is no 64-bit ELF program"},
-        {"\177FLE\2\1\1" MORE, "is no 64-bit ELF program"},
+        {"\177ELF\1\1\1" MORE, "is not a 64-bit ELF program"},
+        {"\177ELF\2\2\1" MORE, "is not a 64-bit ELF program"},
+        {"\177FLE\2\1\1" MORE, "is not a 64-bit ELF program"},
         {"\177ELF\2\1\1" MORE, "is for another processor (ELF machine 30840); x86-64 and AArch64 can be simulated"}};
     struct mhsim_run_options o = options();
     int status;
