@@ -308,7 +308,7 @@ static void make_graph(const struct job *job, struct worker *w, uint32_t functio
                                     .function = function,
                                     .calls = calls};
     cfg_build(&input, &w->cfg);
-    loops_find(&w->cfg, &w->forest);
+    loop_forest_find(&w->cfg, &w->forest);
 }
 
 static void do_function(struct job *job, struct worker *w, struct chunk *c, size_t target)

@@ -676,11 +676,11 @@ int main(void)
     const char *tmp = getenv("TMPDIR");
     folder = mem_printf("%s/hpcview-live.XXXXXX", tmp ? tmp : "/tmp");
     CHECK(mkdtemp(folder));
-    test_folder();
+    RUN(test_folder);
     rmdir(folder);
     for (int i = 0; i < 150; i++)
         check_drawn();
-    test_nothing_left();
+    RUN(test_nothing_left);
     test_closed_stream(STDIN_FILENO, NULL);
     test_closed_stream(STDOUT_FILENO, "standard output: cannot be redirected: Bad file descriptor");
     test_closed_stream(STDERR_FILENO, "standard output: cannot be redirected: Bad file descriptor");

@@ -4,7 +4,7 @@ EXTRA_DIST += %D%/design/diagnosis.md %D%/design/loops.md %D%/design/phases.md %
 EXTRA_DIST += %D%/design/ranks.md %D%/design/robustness.md
 EXTRA_DIST += %D%/formats/configuration.md %D%/formats/database.md %D%/formats/exports.md %D%/formats/imports.md
 EXTRA_DIST += %D%/formats/machine.md %D%/formats/measurement.md %D%/formats/metrics.md %D%/formats/properties.md
-EXTRA_DIST += %D%/formats/structure.md
+EXTRA_DIST += %D%/formats/structure.md %D%/counters.md
 # one line each, so that additions do not conflict
 dist_man_MANS += %D%/man/hpcview.1
 dist_man_MANS += %D%/man/hpcview-build.1

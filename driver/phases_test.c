@@ -429,7 +429,7 @@ static void test_words(void)
 
 int main(void)
 {
-    test_words();
+    RUN(test_words);
     check_without(true, true);
     check_without(false, true);
     for (int i = 0; i < 60; i++)

@@ -108,7 +108,7 @@ bool caliper_sniff(const void *bytes, size_t len)
 {
     const char *at = bytes, *end = at + len, *near = at + (len < 4096 ? len : 4096);
     static const char metadata[] = "\"column_metadata\"";
-    if (!looks_like_text(bytes, len))
+    if (!filter_looks_like_text(bytes, len))
         return false;
     if (is_next(&at, end, "[") && is_next(&at, near, "{"))
         return is_record(at, near);

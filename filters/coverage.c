@@ -24,7 +24,7 @@ static bool json_begins(const void *bytes, size_t len, const char *key)
     size_t n = len < 4096 ? len : 4096, i = 0;
     while (i < n && isspace((unsigned char)text[i]))
         i++;
-    return looks_like_text(bytes, len) && i < n && text[i] == '{' && memmem(text, n, key, strlen(key));
+    return filter_looks_like_text(bytes, len) && i < n && text[i] == '{' && memmem(text, n, key, strlen(key));
 }
 
 /* ---- gcov ---------------------------------------------------------------------------------------------- */
@@ -88,9 +88,9 @@ int gcov_convert(const struct filter_input *in, struct hpcprof *into, struct war
 
 bool lcov_sniff(const void *bytes, size_t len)
 {
-    struct line_reader r = line_reader_make(bytes, looks_like_text(bytes, len) ? len : 0);
+    struct line_reader r = filter_line_reader_make(bytes, filter_looks_like_text(bytes, len) ? len : 0);
     bool source = false, found = false;
-    while (!found && r.number < 100 && line_reader_next(&r)) {
+    while (!found && r.number < 100 && filter_line_reader_next(&r)) {
         const char *line = r.text.bytes;
         bool known = str_starts(line, "TN:") || str_starts(line, "SF:") || str_starts(line, "FN:") ||
                      str_starts(line, "FNL:") || str_starts(line, "FNA:") || str_starts(line, "VER:") || *line == '#';
@@ -100,7 +100,7 @@ bool lcov_sniff(const void *bytes, size_t len)
         if (!known && !found)
             break;
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return found;
 }
 
@@ -214,11 +214,11 @@ static int lcov_text(struct lcov *l, const char *text)
 int lcov_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
     struct lcov l = {.in = in, .builder = builder_begin(into, in, "lcov", ""), .err = err};
-    struct line_reader r = line_reader_make(in->bytes, in->len);
+    struct line_reader r = filter_line_reader_make(in->bytes, in->len);
     int status = 0;
     (void)warnings;
     l.event = executions(&l.builder);
-    while (status == 0 && line_reader_next(&r)) {
+    while (status == 0 && filter_line_reader_next(&r)) {
         l.number = r.number;
         status = lcov_text(&l, r.text.bytes);
     }
@@ -226,7 +226,7 @@ int lcov_convert(const struct filter_input *in, struct hpcprof *into, struct war
         status = err_set(err, ERR_FORMAT, "%s:%lu: has no end_of_record; is the file truncated?", in->name, l.number);
     if (status == 0 && l.file == 0)
         status = err_set(err, ERR_FORMAT, "%s: names no source file (SF:)", in->name);
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     hashmap_release(&l.leaders);
     vec_release(&l.functions);
     vec_release(&l.lines);
@@ -240,7 +240,7 @@ bool llvm_cov_sniff(const void *bytes, size_t len)
 {
     const char *text = bytes;
     static const char type[] = "\"llvm.coverage.json.export\"", begin[] = "{\"data\":[{\"files\":[";
-    if (!looks_like_text(bytes, len) || *text != '{')
+    if (!filter_looks_like_text(bytes, len) || *text != '{')
         return false;
     /* it stands at the end as a rule, which a file may lack */
     return (len >= sizeof begin - 1 && memcmp(text, begin, sizeof begin - 1) == 0) ||

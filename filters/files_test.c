@@ -77,7 +77,7 @@ static struct buf unpacked(const void *bytes, size_t n)
     struct filemap packed = {.bytes = copy, .len = n}, plain = {0};
     struct err err = {0};
     struct buf out = {0};
-    int status = unpack(&packed, "input", &plain, &err);
+    int status = filter_unpack(&packed, "input", &plain, &err);
     buf_str(&out, status < 0 ? err.msg : status == 0 ? "not packed" : "");
     if (status > 0) {
         buf_add(&out, plain.bytes, plain.len);
@@ -158,7 +158,7 @@ static void test_sizes(const struct packing *p)
         p->add(&b, bytes, sizes[i]);
         struct filemap packed = {.bytes = (uint8_t *)b.bytes, .len = b.len}, plain = {0};
         struct err err = {0};
-        if (CHECK_INT(unpack(&packed, "input", &plain, &err), 1)) {
+        if (CHECK_INT(filter_unpack(&packed, "input", &plain, &err), 1)) {
             CHECK_INT(plain.len, sizes[i]);
             CHECK(plain.len == sizes[i] && (sizes[i] == 0 || memcmp(plain.bytes, bytes, sizes[i]) == 0));
             CHECK_INT(plain.mapped, sizes[i] > LIMIT_UNPACKED_IN_MEMORY);
@@ -204,24 +204,24 @@ static void test_lines(void)
         {"a\r\r\n", "1 a\r|"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct line_reader r = line_reader_make(cases[i].text, strlen(cases[i].text));
+        struct line_reader r = filter_line_reader_make(cases[i].text, strlen(cases[i].text));
         struct buf got = {0};
         buf_str(&got, "");
-        while (line_reader_next(&r))
+        while (filter_line_reader_next(&r))
             buf_printf(&got, "%lu %s|", r.number, r.text.bytes);
         CHECK_STR(got.bytes, cases[i].want);
-        line_reader_release(&r);
+        filter_line_reader_release(&r);
         buf_release(&got);
     }
     char bytes[1030];
     memset(bytes, 'x', sizeof bytes);
-    CHECK(!looks_like_text(bytes, 0) && looks_like_text(bytes, sizeof bytes));
+    CHECK(!filter_looks_like_text(bytes, 0) && filter_looks_like_text(bytes, sizeof bytes));
     bytes[1024] = '\0';
-    CHECK(looks_like_text(bytes, sizeof bytes));
+    CHECK(filter_looks_like_text(bytes, sizeof bytes));
     bytes[1023] = '\0';
-    CHECK(!looks_like_text(bytes, sizeof bytes) && looks_like_text(bytes, 1023));
-    CHECK_STR(skip_blanks(" \t a "), "a ");
-    CHECK_STR(skip_blanks(""), "");
+    CHECK(!filter_looks_like_text(bytes, sizeof bytes) && filter_looks_like_text(bytes, 1023));
+    CHECK_STR(filter_skip_blanks(" \t a "), "a ");
+    CHECK_STR(filter_skip_blanks(""), "");
 }
 
 /* ---- the door ---------------------------------------------------------------------------------------------------- */
@@ -343,22 +343,22 @@ static const struct {
 /* The first of them are there: offsets become addresses, and addresses offsets, from the first byte to the last. */
 static void check_segments(const void *bytes, size_t n, size_t count, bool x86, const char *name)
 {
-    struct image image = {0};
+    struct filter_image image = {0};
     size_t wrong = 0;
-    image_read(&image, bytes, n);
+    filter_image_read(&image, bytes, n);
     for (size_t k = 0; k < ARRAY_SIZE(loaded); k++)
         for (uint64_t at = 0; at < loaded[k].size; at += loaded[k].size - 1) {
             uint64_t address = 0, offset = 0;
-            bool there = image_linked_at(&image, loaded[k].offset + at, &address);
-            there &= image_offset_of(&image, loaded[k].address + at, &offset);
+            bool there = filter_image_linked_at(&image, loaded[k].offset + at, &address);
+            there &= filter_image_offset_of(&image, loaded[k].address + at, &offset);
             wrong += there != (k < count) ||
                      (there && (address != loaded[k].address + at || offset != loaded[k].offset + at));
         }
     uint64_t none;
-    wrong += image_linked_at(&image, 0x3f, &none) || image_linked_at(&image, 0x1510, &none) ||
-             image_offset_of(&image, 0x400140, &none) || image_offset_of(&image, 0x6ff, &none);
+    wrong += filter_image_linked_at(&image, 0x3f, &none) || filter_image_linked_at(&image, 0x1510, &none) ||
+             filter_image_offset_of(&image, 0x400140, &none) || filter_image_offset_of(&image, 0x6ff, &none);
     CHECK_NAMED(wrong == 0 && image.x86 == x86, name);
-    image_release(&image);
+    filter_image_release(&image);
 }
 
 static void test_segments(void)

@@ -12,7 +12,8 @@ const struct filter filter_table[] = {
     {"perf-script", "the text of `perf script --show-mmap-events`", perf_script_sniff, perf_script_convert},
     {"callgrind", "a callgrind.out file", callgrind_sniff, callgrind_convert},
     {"cachegrind", "a cachegrind.out file", cachegrind_sniff, cachegrind_convert},
-    {"pprof", "pprof's profile.proto, as written by Go, gperftools and others", pprof_sniff, pprof_convert},
+    {"pprof", "pprof's profile.proto, as written by Go and others", pprof_sniff, pprof_convert},
+    {"gperftools", "a CPU profile of gperftools (CPUPROFILE)", gperftools_sniff, gperftools_convert},
     {"folded", "folded stacks, as written by stackcollapse-perf.pl", folded_sniff, folded_convert},
     {"speedscope", "speedscope's JSON", speedscope_sniff, speedscope_convert},
     {"gprof", "a gmon.out file of a program compiled with -pg", gmon_sniff, gmon_convert},
@@ -131,7 +132,7 @@ static int open_file(struct opened *o, const char *path, struct err *err)
     int status = filemap_open(&o->map, o->path, err);
     if (status == 0) {
         struct filemap plain;
-        status = unpack(&o->map, o->path, &plain, err);
+        status = filter_unpack(&o->map, o->path, &plain, err);
         if (status != 0)
             filemap_release(&o->map);
         if (status > 0)

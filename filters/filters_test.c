@@ -623,6 +623,40 @@ static const struct {
     {"no columns", "a 1\n", {0}, "input: a table needs --columns, for example file,line,procedure,CYCLES"},
 };
 
+/* ---- gperftools ---------------------------------------------------------------------------------------------- */
+
+static void put_words(struct buf *b, unsigned size, bool big, const uint64_t *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (unsigned k = 0; k < size; k++)
+            buf_add(b, &(char){(char)(words[i] >> 8 * (big ? size - 1 - k : k))}, 1);
+}
+
+/* Three samples and one, of words of each size and order. Cut anywhere before the mappings it is refused. */
+static void test_gperftools(void)
+{
+    static const uint64_t words[] = {0, 3, 0, 10000, 0, 3, 2, 0x1010, 0x1020, 1, 1, 0x1020, 0, 1, 0};
+    static const char mapping[] = "1000-2000 r-xp 00000000 fe:00 1   /no/heat\n";
+    for (unsigned kind = 0; kind < 4; kind++) {
+        struct buf b = {0};
+        put_words(&b, kind < 2 ? 8 : 4, kind % 2, words, ARRAY_SIZE(words));
+        size_t head = b.len;
+        buf_str(&b, mapping);
+        CHECK(gperftools_sniff(b.bytes, b.len));
+        char *got = converted("gperftools", b.bytes, b.len, NULL);
+        CHECK_STR(got, "heat - -:0 cpu 10000 x1\nheat - -:0 cpu 30000 x3 < heat - -:0\n");
+        mem_free(got);
+        for (size_t n = head / 3 + 1; n < head; n++) {
+            got = converted("gperftools", b.bytes, n, NULL);
+            CHECK_NAMED(str_starts(got, "input, byte ") && str_ends(got, "was it copied whole?"),
+                        "a profile that is cut");
+            mem_free(got);
+        }
+        buf_release(&b);
+    }
+    CHECK(!gperftools_sniff("", 0) && !gperftools_sniff(mapping, sizeof mapping));
+}
+
 static void test_tables(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
@@ -886,6 +920,7 @@ int main(void)
     test_pprof();
     test_pprof_sniff();
     test_pprof_cut();
+    test_gperftools();
     test_tables();
     test_gmon();
     test_gmon_wrong();

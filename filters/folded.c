@@ -43,10 +43,10 @@ static bool scaled(const char *text, size_t decimals, uint64_t *value)
 /* One line in three may be something else; comments always. */
 bool folded_sniff(const void *bytes, size_t len)
 {
-    struct line_reader r = line_reader_make(bytes, looks_like_text(bytes, len) ? len : 0);
+    struct line_reader r = filter_line_reader_make(bytes, filter_looks_like_text(bytes, len) ? len : 0);
     size_t good = 0, bad = 0;
     bool stacks = false, refused = false;
-    while (!refused && r.number < 20 && line_reader_next(&r)) {
+    while (!refused && r.number < 20 && filter_line_reader_next(&r)) {
         size_t decimals;
         char *line = r.text.bytes, *value;
         if (r.at == r.end && r.end[-1] != '\n' && r.number > 1) /* may be cut */
@@ -59,7 +59,7 @@ bool folded_sniff(const void *bytes, size_t len)
         bad += value == NULL;
         stacks = stacks || (value && memchr(line, ';', (size_t)(value - line)));
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return !refused && stacks && 2 * bad <= good;
 }
 
@@ -124,10 +124,10 @@ static int add_line(struct folded *f, struct line_reader *r, const char *name)
 /* Fractions are kept: what is counted is tenths, hundredths, ... then, as far as 64 bits hold them. */
 static size_t most_decimals(const struct filter_input *in)
 {
-    struct line_reader r = line_reader_make(in->bytes, in->len);
+    struct line_reader r = filter_line_reader_make(in->bytes, in->len);
     size_t most = 0, room = MOST_DECIMALS, decimals;
     uint64_t value;
-    while (line_reader_next(&r)) {
+    while (filter_line_reader_next(&r)) {
         const char *text = r.text.len && r.text.bytes[0] != '#' ? value_of(r.text.bytes, &decimals) : NULL;
         if (!text)
             continue;
@@ -135,19 +135,19 @@ static size_t most_decimals(const struct filter_input *in)
         while (room > 0 && !scaled(text, room, &value))
             room--;
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return most < room ? most : room;
 }
 
 int folded_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
     struct folded f = {.builder = builder_begin(into, in, "folded stacks", ""), .err = err};
-    struct line_reader r = line_reader_make(in->bytes, in->len);
+    struct line_reader r = filter_line_reader_make(in->bytes, in->len);
     int status = 0;
     static const char *const units[] = {"", "tenths", "hundredths", "thousandths", "1/10000", "1/100000", "millionths"};
     f.decimals = most_decimals(in);
     f.event = builder_event(&f.builder, "samples", "the numbers of folded stacks", units[f.decimals], 0);
-    while (status == 0 && line_reader_next(&r))
+    while (status == 0 && filter_line_reader_next(&r))
         status = add_line(&f, &r, in->name);
     if (status == 0 && !f.any)
         status = err_set(err, ERR_FORMAT, "%s: has no stacks; one must end in a blank and a number", in->name);
@@ -158,7 +158,7 @@ int folded_convert(const struct filter_input *in, struct hpcprof *into, struct w
     if (f.deep)
         warnings_add(warnings, "%s: %zu stacks have more than %d frames; the outermost ones are left out", in->name,
                      f.deep, LIMIT_PATH_DEPTH);
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     names_release(&f.names);
     return status;
 }

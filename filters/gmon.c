@@ -16,7 +16,7 @@ struct gmon {
     const struct filter_input *in;
     struct builder builder;
     const char *module;
-    struct image image; /* of the program, where it is here */
+    struct filter_image image; /* of the program, where it is here */
     struct filemap code;
     uint32_t calls;
     struct table *edges; /* NULL: no arc so far */
@@ -61,7 +61,7 @@ enum { BLOCK_BYTES = 16, PROLOGUE_BYTES = 64, CALL = 0xe8, CALL_BYTES = 5 };
 static uint64_t call_at(const struct gmon *g, uint64_t from, uint64_t to)
 {
     uint64_t offset;
-    if (!g->image.x86 || from < CALL_BYTES || !image_offset_of(&g->image, from - CALL_BYTES, &offset))
+    if (!g->image.x86 || from < CALL_BYTES || !filter_image_offset_of(&g->image, from - CALL_BYTES, &offset))
         return from;
     struct cursor c = cursor_make(g->code.bytes, g->code.len);
     cursor_bytes(&c, offset);
@@ -120,7 +120,7 @@ int gmon_convert(const struct filter_input *in, struct hpcprof *into, struct war
     g.builder = builder_begin(into, in, "gprof", g.module);
     g.calls = builder_event(&g.builder, "calls", "number of calls of the function", "calls", 0);
     if (in->options->program && input_open(in, in->options->program, &g.code))
-        image_read(&g.image, g.code.bytes, g.code.len);
+        filter_image_read(&g.image, g.code.bytes, g.code.len);
     while (status == 0 && cursor_left(&c)) {
         uint8_t tag = cursor_u8(&c);
         status = tag == HISTOGRAM ? read_histogram(&g, &c)
@@ -128,7 +128,7 @@ int gmon_convert(const struct filter_input *in, struct hpcprof *into, struct war
                  : tag == BLOCKS  ? read_blocks(&g, &c)
                                   : wrong(&g, &c, "is not a record of a gmon.out file");
     }
-    image_release(&g.image);
+    filter_image_release(&g.image);
     filemap_release(&g.code);
     return status;
 }

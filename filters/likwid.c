@@ -61,14 +61,14 @@ static bool is_thread(const char *field, uint32_t *number)
 
 bool likwid_sniff(const void *bytes, size_t len)
 {
-    struct line_reader r = line_reader_make(bytes, looks_like_text(bytes, len) ? len : 0);
+    struct line_reader r = filter_line_reader_make(bytes, filter_looks_like_text(bytes, len) ? len : 0);
     bool found = false;
-    while (!found && r.number < 500 && line_reader_next(&r)) {
+    while (!found && r.number < 500 && filter_line_reader_next(&r)) {
         const char *line = r.text.bytes;
         found = r.text.len &&
                 (str_starts(line, "TABLE,Region ") || (str_starts(line, "TABLE,Group ") && strstr(line, " Raw,")));
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return found;
 }
 
@@ -162,10 +162,10 @@ static int read_row(struct likwid *l)
 /* Threads and groups are known before anything is counted. */
 static int meet_all(struct likwid *l)
 {
-    struct line_reader r = line_reader_make(l->in->bytes, l->in->len);
+    struct line_reader r = filter_line_reader_make(l->in->bytes, l->in->len);
     int status = 0;
     struct strtab *strings = strtab_create();
-    while (status == 0 && line_reader_next(&r)) {
+    while (status == 0 && filter_line_reader_next(&r)) {
         const char *region, *group;
         uint32_t number;
         l->number = r.number;
@@ -178,7 +178,7 @@ static int meet_all(struct likwid *l)
             if (is_thread(l->fields.items[i], &number) && !builder_threads_meet(&l->threads, BUILDER_NO_RANK, number))
                 status = wrong(l, "has too many threads (LIMIT_THREADS):", l->fields.items[i]);
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     strtab_free(strings);
     return status;
 }
@@ -210,10 +210,10 @@ static int check_end(struct likwid *l, bool any)
 
 static int read_lines(struct likwid *l)
 {
-    struct line_reader r = line_reader_make(l->in->bytes, l->in->len);
+    struct line_reader r = filter_line_reader_make(l->in->bytes, l->in->len);
     int status = 0;
     bool any = false;
-    while (status == 0 && line_reader_next(&r)) {
+    while (status == 0 && filter_line_reader_next(&r)) {
         l->number = r.number;
         split(l, r.text.bytes);
         if (l->fields.count == 0)
@@ -227,7 +227,7 @@ static int read_lines(struct likwid *l)
         else if (l->raw)
             status = read_row(l);
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return status == 0 ? check_end(l, any) : status;
 }
 

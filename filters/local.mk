@@ -25,14 +25,11 @@ FUZZERS += %D%/filter_fuzz
 %C%_filter_fuzz_SOURCES = %D%/filter_fuzz.c
 %C%_filter_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_filter_fuzz_LDADD = $(LIBFUZZER) $(FILTERS_LDADD)
-EXTRA_DIST += \
-	tests/corpus/filter/callgrind tests/corpus/filter/callgrind-instr tests/corpus/filter/callgrind-bad-numbers tests/corpus/filter/folded tests/corpus/filter/gcov tests/corpus/filter/gprof \
-	tests/corpus/filter/lcov tests/corpus/filter/llvm-cov tests/corpus/filter/pprof tests/corpus/filter/pprof-sample-without-name tests/corpus/filter/speedscope tests/corpus/filter/perf-packed \
-	tests/corpus/filter/perf-pipe tests/corpus/filter/perf-script \
-	tests/corpus/filter/perf-script-overlaps tests/corpus/filter/profile tests/corpus/filter/profile-large-value
+EXTRA_DIST += tests/corpus/filter
 EXTRA_DIST += \
 	tests/filters/folded.example tests/filters/folded.out \
 	tests/filters/gcov.example tests/filters/gcov.out \
+	tests/filters/gperftools.example tests/filters/gperftools.out \
 	tests/filters/gprof.example tests/filters/gprof.out \
 	tests/filters/lcov.example tests/filters/lcov.out \
 	tests/filters/llvm-cov.example tests/filters/llvm-cov.out \
@@ -43,9 +40,9 @@ EXTRA_DIST += \
 	tests/filters/callgrind.example tests/filters/callgrind.out tests/filters/cachegrind.example tests/filters/cachegrind.out \
 	tests/filters/profile.example tests/filters/profile.out tests/filters/covered.c
 EXTRA_DIST += \
-	tests/filters/caliper.example tests/filters/caliper.out tests/corpus/filter/caliper tests/corpus/filter/caliper-records \
-	tests/filters/likwid.example tests/filters/likwid.out tests/corpus/filter/likwid \
-	tests/filters/papi.example tests/filters/papi.out tests/corpus/filter/papi
+	tests/filters/caliper.example tests/filters/caliper.out \
+	tests/filters/likwid.example tests/filters/likwid.out \
+	tests/filters/papi.example tests/filters/papi.out
 EXTRA_DIST += tests/bench/import.sh
 dist_check_SCRIPTS += tests/build/four-sources.sh tests/filters/tools.sh tests/filters/trip_counts.sh tests/filters/cases.sh
 EXTRA_DIST += \

@@ -42,7 +42,7 @@ bool papi_sniff(const void *bytes, size_t len)
     size_t n = len < 4096 ? len : 4096, i = 0;
     while (i < n && isspace((unsigned char)text[i]))
         i++;
-    return looks_like_text(bytes, len) && i < n && text[i] == '{' && memmem(text, n, "\"papi_version\"", 14);
+    return filter_looks_like_text(bytes, len) && i < n && text[i] == '{' && memmem(text, n, "\"papi_version\"", 14);
 }
 
 /* Numbers are texts there. */

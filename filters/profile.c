@@ -158,7 +158,7 @@ bool profile_sniff(const void *bytes, size_t len)
     size_t n = len < 4096 ? len : 4096, i = 0;
     while (i < n && isspace((unsigned char)text[i]))
         i++;
-    return looks_like_text(bytes, len) && i < n && text[i] == '<' &&
+    return filter_looks_like_text(bytes, len) && i < n && text[i] == '<' &&
            (memmem(text, n, "<PROFILE ", 9) || memmem(text, n, "<PROFILE>", 9));
 }
 

@@ -24,7 +24,7 @@ bool speedscope_sniff(const void *bytes, size_t len)
 {
     static const char schema[] = "speedscope.app/file-format-schema.json";
     const char *text = bytes;
-    return looks_like_text(bytes, len) && (*text == '{' || isspace((unsigned char)*text)) &&
+    return filter_looks_like_text(bytes, len) && (*text == '{' || isspace((unsigned char)*text)) &&
            (memmem(text, len < 4096 ? len : 4096, schema, sizeof schema - 1) ||
             memmem(text + (len > 4096 ? len - 4096 : 0), len < 4096 ? len : 4096, schema, sizeof schema - 1));
 }

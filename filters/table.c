@@ -101,7 +101,7 @@ static int read_value(struct table_reader *t, const char *text, uint64_t *value)
     struct buf plain = {0};
     char *end;
     buf_str(&plain, "");
-    for (const char *c = skip_blanks(text); *c; c++)
+    for (const char *c = filter_skip_blanks(text); *c; c++)
         if (*c != ',')
             buf_char(&plain, *c);
     while (plain.len && isblank((unsigned char)plain.bytes[plain.len - 1]))
@@ -180,21 +180,21 @@ bool table_sniff(const void *bytes, size_t len)
 int table_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
     struct table_reader t = {.in = in, .err = err};
-    struct line_reader r = line_reader_make(in->bytes, in->len);
+    struct line_reader r = filter_line_reader_make(in->bytes, in->len);
     (void)warnings;
     if (!in->options->columns)
         return err_set(err, ERR_USAGE, "%s: a table needs --columns, for example file,line,procedure,CYCLES", in->name);
-    if (in->len && !looks_like_text(in->bytes, in->len))
+    if (in->len && !filter_looks_like_text(in->bytes, in->len))
         return err_set(err, ERR_FORMAT, "%s: not a text file", in->name);
     t.builder = builder_begin(into, in, "table", "");
     t.first_thread = t.builder.thread;
     int status = read_columns(&t);
-    while (status == 0 && line_reader_next(&r)) {
+    while (status == 0 && filter_line_reader_next(&r)) {
         t.number = r.number;
-        if (r.number > in->options->skip && *skip_blanks(r.text.bytes) && r.text.bytes[0] != '#')
+        if (r.number > in->options->skip && *filter_skip_blanks(r.text.bytes) && r.text.bytes[0] != '#')
             status = read_row(&t, r.text.bytes);
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     vec_release(&t.columns);
     hashmap_release(&t.threads);
     return status;

@@ -235,11 +235,11 @@ static void test_made_up(void)
 int main(void)
 {
     symbolizer = bloop_symbolizer_create();
-    test_watched();
-    test_no_line();
-    test_warnings();
-    test_lines();
-    test_made_up();
+    RUN(test_watched);
+    RUN(test_no_line);
+    RUN(test_warnings);
+    RUN(test_lines);
+    RUN(test_made_up);
     phases_barrier_log_release(&barrier_log);
     bloop_symbolizer_free(symbolizer);
     return tap_done();

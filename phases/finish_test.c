@@ -1768,8 +1768,8 @@ static void test_all(void)
 
 int main(void)
 {
-    test_all();
+    RUN(test_all);
     begins_at_page = true;
-    test_all();
+    RUN(test_all);
     return tap_done();
 }

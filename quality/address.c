@@ -13,13 +13,13 @@
 
 #include <math.h>
 
-static struct form of_root(uint32_t root)
+static struct quality_form of_root(uint32_t root)
 {
-    return (struct form){.terms = {{root, 1}}, .count = 1};
+    return (struct quality_form){.terms = {{root, 1}}, .count = 1};
 }
 
 /* a += b * factor; false: too many terms. */
-static bool form_add(struct form *a, const struct form *b, int64_t factor)
+static bool form_add(struct quality_form *a, const struct quality_form *b, int64_t factor)
 {
     a->add = (int64_t)((uint64_t)a->add + (uint64_t)b->add * (uint64_t)factor);
     for (uint8_t i = 0; i < b->count; i++) {
@@ -40,7 +40,7 @@ static bool form_add(struct form *a, const struct form *b, int64_t factor)
     return true;
 }
 
-static int64_t factor_of(const struct form *f, uint32_t root)
+static int64_t factor_of(const struct quality_form *f, uint32_t root)
 {
     for (uint8_t i = 0; i < f->count; i++)
         if (f->terms[i].root == root)
@@ -48,7 +48,7 @@ static int64_t factor_of(const struct form *f, uint32_t root)
     return 0;
 }
 
-bool form_same_terms(const struct form *a, const struct form *b)
+bool quality_form_same_terms(const struct quality_form *a, const struct quality_form *b)
 {
     if (a->count != b->count)
         return false;
@@ -62,10 +62,10 @@ bool form_same_terms(const struct form *a, const struct form *b)
 
 struct state {
     struct body *b;
-    struct form regs[ARCH_REGS];
+    struct quality_form regs[ARCH_REGS];
 };
 
-static bool form_loaded(const struct body *b, const struct form *f)
+static bool form_loaded(const struct body *b, const struct quality_form *f)
 {
     for (uint8_t i = 0; i < f->count; i++)
         if (f->terms[i].root >= ARCH_REGS && b->loaded[f->terms[i].root - ARCH_REGS])
@@ -73,7 +73,7 @@ static bool form_loaded(const struct body *b, const struct form *f)
     return false;
 }
 
-static bool form_computed(const struct form *f)
+static bool form_computed(const struct quality_form *f)
 {
     for (uint8_t i = 0; i < f->count; i++)
         if (f->terms[i].root >= ARCH_REGS)
@@ -82,9 +82,9 @@ static bool form_computed(const struct form *f)
 }
 
 static bool sum_address(const struct state *s, uint8_t base, uint8_t index, int64_t scale, int64_t disp,
-                        struct form *sum)
+                        struct quality_form *sum)
 {
-    *sum = (struct form){.add = disp};
+    *sum = (struct quality_form){.add = disp};
     return (base >= ARCH_REGS || form_add(sum, &s->regs[base], 1)) &&
            (index >= ARCH_REGS || form_add(sum, &s->regs[index], scale));
 }
@@ -127,7 +127,7 @@ static bool counts_elements(const struct state *s, const struct step *p, unsigne
 static void take_step(struct state *s, size_t at)
 {
     const struct step *p = path_step(s->b, at);
-    struct form sum;
+    struct quality_form sum;
     int64_t added;
     bool plain = !p->f.scalable && p->op.kind == OP_ADDRESS && p->op.dst < ARCH_REGS &&
                  (p->op.size >= 4 || p->op.size == 0) &&
@@ -149,7 +149,7 @@ static void take_step(struct state *s, size_t at)
 }
 
 /* The base that an access moves is the sum of both. */
-static void update_base(struct state *s, size_t at, const struct form *before)
+static void update_base(struct state *s, size_t at, const struct quality_form *before)
 {
     const struct step *p = path_step(s->b, at);
     for (uint8_t i = 0; i < p->f.memory_count; i++) {
@@ -178,7 +178,7 @@ static void find_moves(struct body *b)
     for (int round = 0; again && round < 4; round++) { /* what follows another register moves as that does */
         again = false;
         for (unsigned r = 0; r < ARCH_REGS; r++) {
-            const struct form *f = &b->final[r];
+            const struct quality_form *f = &b->final[r];
             if (b->moved_known[r] || f->count > 1)
                 continue;
             if (f->count == 1 && (f->terms[0].root >= ARCH_REGS || !b->moved_known[f->terms[0].root]))
@@ -192,7 +192,7 @@ static void find_moves(struct body *b)
 /* By a number that no iteration changes: `add %rdx, %rax`. */
 static bool moves_at_run_time(const struct body *b, unsigned r)
 {
-    const struct form *f = &b->final[r];
+    const struct quality_form *f = &b->final[r];
     if (factor_of(f, r) != 1)
         return false;
     for (uint8_t i = 0; i < f->count; i++) {
@@ -206,7 +206,7 @@ static bool moves_at_run_time(const struct body *b, unsigned r)
 static void classify(struct body *b, struct ref *r)
 {
     const struct insn_memory *m = &path_step(b, r->step)->f.memory[r->operand];
-    int64_t moves = 0, size = memory_size(m, b->machine);
+    int64_t moves = 0, size = quality_memory_size(m, b->machine);
     bool known = true;
     if (r->stride == STRIDE_INDIRECT)
         return;
@@ -241,7 +241,7 @@ static int by_form(const void *a, const void *b, void *ctx)
 {
     const struct body *body = ctx;
     const struct ref *x = &body->refs.items[*(const uint32_t *)a], *y = &body->refs.items[*(const uint32_t *)b];
-    const struct form *f = &x->form, *g = &y->form;
+    const struct quality_form *f = &x->form, *g = &y->form;
     if (x->moves != y->moves)
         return x->moves < y->moves ? -1 : 1;
     if (f->count != g->count)
@@ -255,10 +255,10 @@ static int by_form(const void *a, const void *b, void *ctx)
 
 static bool same_stream(const struct ref *a, const struct ref *b)
 {
-    return a->moves == b->moves && form_same_terms(&a->form, &b->form);
+    return a->moves == b->moves && quality_form_same_terms(&a->form, &b->form);
 }
 
-static void sort_terms(struct form *f)
+static void sort_terms(struct quality_form *f)
 {
     for (uint8_t i = 1; i < f->count; i++)
         for (uint8_t k = i; k > 0 && f->terms[k].root < f->terms[k - 1].root; k--) {
@@ -275,7 +275,7 @@ static void join_stream(struct body *b, const uint32_t *refs, size_t n)
     int64_t moves = llabs(b->refs.items[refs[0]].moves), covered = 0, end = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         const struct ref *r = &b->refs.items[refs[i]];
-        int64_t size = memory_size(&path_step(b, r->step)->f.memory[r->operand], b->machine), at = r->form.add;
+        int64_t size = quality_memory_size(&path_step(b, r->step)->f.memory[r->operand], b->machine), at = r->form.add;
         int64_t from = at > end ? at : end;
         if (at + size > from)
             covered += at + size - from;
@@ -314,7 +314,7 @@ void body_find_addresses(struct body *b)
         s.regs[r] = of_root(r);
     for (size_t i = 0; i < b->path.count; i++) {
         const struct step *p = path_step(b, i);
-        struct form before = {0};
+        struct quality_form before = {0};
         for (uint8_t m = 0; m < p->f.memory_count; m++) {
             note_reference(&s, i, m);
             if (p->f.memory[m].updates && p->f.memory[m].base < ARCH_REGS)

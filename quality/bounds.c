@@ -69,7 +69,7 @@ static bool has_own_work(const struct step *s)
 
 static unsigned width_of_access(const struct body *b, const struct insn_memory *m)
 {
-    unsigned size = memory_size(m, b->machine);
+    unsigned size = quality_memory_size(m, b->machine);
     return size > 32 ? 2 : size > 16 ? 1 : 0;
 }
 
@@ -249,7 +249,8 @@ struct chains {
 
 static uint32_t iterations_between(const struct ref *store, const struct ref *load)
 {
-    if (!store->known || !load->known || store->moves != load->moves || !form_same_terms(&store->form, &load->form))
+    if (!store->known || !load->known || store->moves != load->moves ||
+        !quality_form_same_terms(&store->form, &load->form))
         return UINT32_MAX;
     int64_t apart = store->form.add - load->form.add;
     if (apart == 0)

@@ -38,7 +38,7 @@ void check_strided(struct finder *f)
 {
     for (size_t i = 0; i < f->b->refs.count; i++) {
         const struct ref *r = &f->b->refs.items[i];
-        unsigned size = memory_size(finder_memory(f, r), f->b->machine);
+        unsigned size = quality_memory_size(finder_memory(f, r), f->b->machine);
         if (r->stride != STRIDE_MORE)
             continue;
         unsigned line = f->b->machine->line;
@@ -79,7 +79,8 @@ static bool is_stored(const struct finder *f, const struct ref *load)
 {
     for (size_t i = 0; i < f->b->refs.count; i++) {
         const struct ref *r = &f->b->refs.items[i];
-        if (finder_memory(f, r)->writes && r->form.add == load->form.add && form_same_terms(&r->form, &load->form))
+        if (finder_memory(f, r)->writes && r->form.add == load->form.add &&
+            quality_form_same_terms(&r->form, &load->form))
             return true;
     }
     return false;
@@ -104,7 +105,7 @@ void check_invariant_load(struct finder *f)
 
 static bool vector_access(const struct finder *f, const struct ref *r)
 {
-    return path_step(f->b, r->step)->f.packed && memory_size(finder_memory(f, r), f->b->machine) >= 16;
+    return path_step(f->b, r->step)->f.packed && quality_memory_size(finder_memory(f, r), f->b->machine) >= 16;
 }
 
 /* Do the accesses have bytes in common for who looks at the last 12 bits of the address only? apart: from the store to
@@ -120,13 +121,14 @@ void check_splits(struct finder *f)
 {
     for (size_t i = 0; i < f->b->refs.count; i++) {
         const struct ref *a = &f->b->refs.items[i];
-        int64_t size = memory_size(finder_memory(f, a), f->b->machine);
+        int64_t size = quality_memory_size(finder_memory(f, a), f->b->machine);
         if (!a->known || !vector_access(f, a) || size < 32)
             continue;
         for (size_t k = 0; k < f->b->refs.count; k++) {
             const struct ref *b = &f->b->refs.items[k];
             bool off = (b->form.add - a->form.add) % size != 0 || a->moves % size != 0;
-            if (b->known && vector_access(f, b) && b->moves == a->moves && form_same_terms(&a->form, &b->form) && off) {
+            if (b->known && vector_access(f, b) && b->moves == a->moves &&
+                quality_form_same_terms(&a->form, &b->form) && off) {
                 finder_say(f, path_step(f->b, a->step), 0.6, NAN,
                            "vectors of %lld bytes at unaligned distances (0x%llx, 0x%llx): some cross cache lines",
                            (long long)size, (unsigned long long)path_step(f->b, a->step)->addr,
@@ -144,7 +146,7 @@ void check_pages(struct finder *f)
             const struct ref *w = &f->b->refs.items[i], *r = &f->b->refs.items[k];
             const struct insn_memory *store = finder_memory(f, w), *load = finder_memory(f, r);
             int64_t apart = r->form.add - w->form.add;
-            if (store->writes && load->reads && w->known && form_same_terms(&w->form, &r->form) &&
+            if (store->writes && load->reads && w->known && quality_form_same_terms(&w->form, &r->form) &&
                 llabs(apart) >= 4096 - 64 && llabs(apart) > store->size &&
                 meet_in_page(apart, store->size, load->size)) {
                 finder_say(f, path_step(f->b, r->step), 0.5, NAN,

@@ -901,7 +901,7 @@ static void check_roles(void)
             loops[i] = (struct quality_loop){.scope = at, .elements = below(4), .unroll = 1 + below(3)};
             loops[i].vector = below(8) == 0;
         }
-        roles_find(&tree, loops, COPIES);
+        quality_roles_find(&tree, loops, COPIES);
         for (size_t i = 0; i < COPIES; i++) {
             enum quality_role want = role_of(scopes, loops, i);
             same += loops[i].role == want && loops[i].unrolled == (loops[i].unroll > 1 && want == ROLE_MAIN);

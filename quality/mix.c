@@ -21,7 +21,7 @@ double step_elements(const struct step *s, const struct machine_core *m)
     return n < 1 ? 1 : n;
 }
 
-unsigned memory_size(const struct insn_memory *m, const struct machine_core *machine)
+unsigned quality_memory_size(const struct insn_memory *m, const struct machine_core *machine)
 {
     return m->scalable ? machine->vector : m->size;
 }
@@ -177,7 +177,7 @@ static void count_memory(const struct body *b, struct quality_loop *q)
         const struct step *s = path_step(b, i);
         for (uint8_t k = 0; k < s->f.memory_count; k++) {
             const struct insn_memory *m = &s->f.memory[k];
-            double size = memory_size(m, b->machine);
+            double size = quality_memory_size(m, b->machine);
             if (m->vector_index)
                 size = s->f.element * step_elements(s, b->machine);
             q->loaded += m->reads ? size : 0;
@@ -200,7 +200,7 @@ static void count_spills(const struct body *b, struct quality_loop *q)
             continue;
         for (size_t k = 0; k < b->refs.count; k++) {
             const struct ref *r = &b->refs.items[k];
-            if (k != i && r->stack && r->form.add == w->form.add && form_same_terms(&r->form, &w->form) &&
+            if (k != i && r->stack && r->form.add == w->form.add && quality_form_same_terms(&r->form, &w->form) &&
                 path_step(b, r->step)->f.memory[r->operand].reads) {
                 q->spills++;
                 break;
@@ -268,7 +268,7 @@ static void find_unroll(const struct body *b, struct quality_loop *q)
     for (size_t i = 0; i < b->refs.count; i++) {
         const struct ref *r = &b->refs.items[i];
         const struct step *s = path_step(b, r->step);
-        uint32_t size = memory_size(&s->f.memory[r->operand], b->machine);
+        uint32_t size = quality_memory_size(&s->f.memory[r->operand], b->machine);
         int64_t moves = llabs(r->moves);
         if (r->stride != STRIDE_ONE || size == 0 || moves <= llabs(q->step) || !r->known)
             continue;
@@ -280,7 +280,7 @@ static void find_unroll(const struct body *b, struct quality_loop *q)
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-void mix_count(struct body *b, struct quality_loop *q)
+void quality_mix_count(struct body *b, struct quality_loop *q)
 {
     size_t work = 0, addressing = 0;
     mark_addressing(b);

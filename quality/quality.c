@@ -147,7 +147,7 @@ static void look_at_loop(struct work *w, struct body *b, struct quality_loop *q)
     name_loop(w, q);
     cost_find(b);
     body_find_addresses(b);
-    mix_count(b, q);
+    quality_mix_count(b, q);
     double trips = w->options->trips ? w->options->trips[q->scope] : 0;
     bounds_find(b, q, trips > 0 ? trips : NAN);
     q->model = NAN;
@@ -182,7 +182,7 @@ static void visit(void *ctx, const struct bloop_code *code)
     }
     if (w->loops.count == first)
         return;
-    roles_find(w->tree, w->loops.items + first, w->loops.count - first);
+    quality_roles_find(w->tree, w->loops.items + first, w->loops.count - first);
     check_loops(w, first);
 }
 

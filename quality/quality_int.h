@@ -42,7 +42,7 @@ struct form_term {
     uint32_t root; /* below ARCH_REGS: a register at the beginning of the iteration; else ARCH_REGS + step's number */
     int64_t factor;
 };
-struct form { /* a sum of roots */
+struct quality_form { /* a sum of roots */
     struct form_term terms[FORM_TERMS];
     uint8_t count;
     int64_t add;
@@ -52,7 +52,7 @@ struct ref {       /* of the path */
     uint32_t step; /* index into body.path */
     uint8_t operand;
     uint8_t stride; /* enum quality_stride */
-    struct form form;
+    struct quality_form form;
     bool known;    /* `moves` is */
     bool stack;    /* relative to the stack pointer */
     bool runtime;  /* it moves by a number that is known at run time only */
@@ -66,7 +66,7 @@ struct body {
     struct VEC(struct step) steps; /* of all blocks, by address */
     struct VEC(uint32_t) path;     /* indices of steps, in the order of execution */
     struct VEC(struct ref) refs;
-    struct form final[ARCH_REGS]; /* of registers behind the path */
+    struct quality_form final[ARCH_REGS]; /* of registers behind the path */
     bool moved_known[ARCH_REGS];
     int64_t moved[ARCH_REGS]; /* by how much a register changes in an iteration, where that is known */
     uint8_t *loaded;          /* by index of the path: its result comes from memory, read in this iteration */
@@ -87,16 +87,16 @@ static inline struct step *path_step(const struct body *b, size_t i)
 /* ---- address.c --------------------------------------------------------------------- */
 
 void body_find_addresses(struct body *);
-bool form_same_terms(const struct form *, const struct form *);
+bool quality_form_same_terms(const struct quality_form *, const struct quality_form *);
 
 /* ---- mix.c -------------------------------------------------------------------------- */
 
 /* Bytes of a vector register that the instruction uses; elements: numbers in it. */
 unsigned step_width(const struct step *, const struct machine_core *);
 double step_elements(const struct step *, const struct machine_core *);
-unsigned memory_size(const struct insn_memory *, const struct machine_core *);
+unsigned quality_memory_size(const struct insn_memory *, const struct machine_core *);
 bool step_calculates(const struct step *); /* arithmetic on vector registers */
-void mix_count(struct body *, struct quality_loop *);
+void quality_mix_count(struct body *, struct quality_loop *);
 
 /* ---- cost.c, bounds.c --------------------------------------------------------------- */
 
@@ -141,6 +141,6 @@ void checks_find(const struct body *, const struct quality_loop *, const struct 
 /* ---- roles.c ------------------------------------------------------------------------ */
 
 /* Of the loops of one procedure. */
-void roles_find(const struct scope_tree *, struct quality_loop *, size_t count);
+void quality_roles_find(const struct scope_tree *, struct quality_loop *, size_t count);
 
 #endif

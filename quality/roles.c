@@ -46,7 +46,7 @@ static void find_role(const struct scope_tree *t, struct quality_loop *loops, si
     q->unrolled = q->unroll > 1 && q->role == ROLE_MAIN;
 }
 
-void roles_find(const struct scope_tree *t, struct quality_loop *loops, size_t count)
+void quality_roles_find(const struct scope_tree *t, struct quality_loop *loops, size_t count)
 {
     enum { MOST = 4096 }; /* each is compared with all; no source has so many copies of a loop */
     for (size_t i = 0; i < count && count <= MOST; i++)

@@ -566,16 +566,16 @@ static void test_merged(void)
 
 int main(void)
 {
-    test_paths();
-    test_utf8();
-    test_nearest();
-    test_interned();
-    test_one_hash();
-    test_names();
-    test_names_that_go_on();
-    test_names_by_hand();
-    test_letters_of_names();
-    test_mangled();
-    test_merged();
+    RUN(test_paths);
+    RUN(test_utf8);
+    RUN(test_nearest);
+    RUN(test_interned);
+    RUN(test_one_hash);
+    RUN(test_names);
+    RUN(test_names_that_go_on);
+    RUN(test_names_by_hand);
+    RUN(test_letters_of_names);
+    RUN(test_mangled);
+    RUN(test_merged);
     return tap_done();
 }

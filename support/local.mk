@@ -5,7 +5,7 @@ noinst_LIBRARIES += %D%/libsupport.a
 %C%_libsupport_a_SOURCES = \
 	%D%/support.h %D%/limits.h %D%/table.h %D%/sort.h %D%/demangle.h \
 	%D%/err.c %D%/memory.c %D%/strings.c %D%/hash.c %D%/cursor.c %D%/buf.c \
-	%D%/files.c %D%/folders.c %D%/paths.c %D%/xml.c %D%/json.c %D%/json_read.c %D%/table.c %D%/sort.c %D%/parallel.c %D%/child.c %D%/ranks.c %D%/demangle.c
+	%D%/files.c %D%/folders.c %D%/paths.c %D%/text/xml.c %D%/text/json.c %D%/text/json_read.c %D%/table.c %D%/sort.c %D%/parallel.c %D%/child.c %D%/ranks.c %D%/demangle.c
 
 check_PROGRAMS += %D%/support_test
 TESTS += %D%/support_test
@@ -29,22 +29,22 @@ check_PROGRAMS += %D%/shrink_test
 TESTS += %D%/shrink_test
 %C%_shrink_test_SOURCES = %D%/shrink_test.c tests/tap.h
 %C%_shrink_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
-check_PROGRAMS += %D%/json_test
-TESTS += %D%/json_test
-%C%_json_test_SOURCES = %D%/json_test.c tests/chance.h tests/guarded.h tests/tap.h
-%C%_json_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
+check_PROGRAMS += %D%/text/json_test
+TESTS += %D%/text/json_test
+%C%_text_json_test_SOURCES = %D%/text/json_test.c tests/chance.h tests/guarded.h tests/tap.h
+%C%_text_json_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
 
 check_PROGRAMS += %D%/edges_test
 TESTS += %D%/edges_test
 %C%_edges_test_SOURCES = %D%/edges_test.c tests/tap.h
 %C%_edges_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
 
-check_PROGRAMS += %D%/files_test %D%/xml_test
-TESTS += %D%/files_test %D%/xml_test
+check_PROGRAMS += %D%/files_test %D%/text/xml_test
+TESTS += %D%/files_test %D%/text/xml_test
 %C%_files_test_SOURCES = %D%/files_test.c tests/tap.h
 %C%_files_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)
-%C%_xml_test_SOURCES = %D%/xml_test.c tests/chance.h tests/guarded.h tests/tap.h
-%C%_xml_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
+%C%_text_xml_test_SOURCES = %D%/text/xml_test.c tests/chance.h tests/guarded.h tests/tap.h
+%C%_text_xml_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) -lm
 
 check_PROGRAMS += %D%/drawn_test
 TESTS += %D%/drawn_test
@@ -54,6 +54,6 @@ TESTS += %D%/drawn_test
 # With a system around them that fails.
 check_PROGRAMS += %D%/calls_test
 TESTS += %D%/calls_test
-%C%_calls_test_SOURCES = %D%/calls_test.c %D%/calls_world.h tests/tap.h %D%/files.c %D%/child.c
-%C%_calls_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/%D%/calls_world.h
+%C%_calls_test_SOURCES = %D%/calls_test.c tests/fakes/fake_calls.h tests/tap.h %D%/files.c %D%/child.c
+%C%_calls_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_calls.h
 %C%_calls_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS)

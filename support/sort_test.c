@@ -127,8 +127,8 @@ static void test_digits(void)
 
 int main(void)
 {
-    test_shapes();
-    test_digits();
-    test_cost();
+    RUN(test_shapes);
+    RUN(test_digits);
+    RUN(test_cost);
     return tap_done();
 }

@@ -403,17 +403,17 @@ static void test_child(void)
 
 int main(void)
 {
-    test_errors();
-    test_strings();
-    test_search();
-    test_hashmap();
-    test_row_index();
-    test_cursor();
-    test_text();
-    test_xml();
-    test_files();
-    test_streams_and_links();
-    test_parallel();
-    test_child();
+    RUN(test_errors);
+    RUN(test_strings);
+    RUN(test_search);
+    RUN(test_hashmap);
+    RUN(test_row_index);
+    RUN(test_cursor);
+    RUN(test_text);
+    RUN(test_xml);
+    RUN(test_files);
+    RUN(test_streams_and_links);
+    RUN(test_parallel);
+    RUN(test_child);
     return tap_done();
 }

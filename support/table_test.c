@@ -664,26 +664,26 @@ int main(void)
 #ifdef M_PERTURB
     mallopt(M_PERTURB, 0x5a); /* memory is never clear by chance */
 #endif
-    test_unite();
-    test_many();
-    test_keyless();
-    test_merge();
-    test_mapping_renames();
-    test_own_rows();
-    test_later_rows();
-    test_number_keys();
-    test_rules();
-    test_is();
-    test_tables();
-    test_sort();
-    test_refused();
-    test_said();
-    test_columns();
-    test_one_hash();
-    test_ends();
-    test_mapping_first();
-    test_circle();
-    test_merge_refused();
-    test_sort_plain();
+    RUN(test_unite);
+    RUN(test_many);
+    RUN(test_keyless);
+    RUN(test_merge);
+    RUN(test_mapping_renames);
+    RUN(test_own_rows);
+    RUN(test_later_rows);
+    RUN(test_number_keys);
+    RUN(test_rules);
+    RUN(test_is);
+    RUN(test_tables);
+    RUN(test_sort);
+    RUN(test_refused);
+    RUN(test_said);
+    RUN(test_columns);
+    RUN(test_one_hash);
+    RUN(test_ends);
+    RUN(test_mapping_first);
+    RUN(test_circle);
+    RUN(test_merge_refused);
+    RUN(test_sort_plain);
     return tap_done();
 }

@@ -30,7 +30,7 @@ measurement|hpcprof/format/read.c hpcprof/format/read_tables.c support/table.c|
 maps|hpcprof/recorder/output/maps.c|
 ring|hpcprof/recorder/sampling/perf.c hpcprof/recorder/output/paths.c|
 unwind|hpcprof/recorder/unwind/unwind.c hpcprof/recorder/unwind/rows.c|
-filter|filters/*.c filters/base/*.c filters/perf/*.c filters/callgrind/*.c support/json_read.c|tests/filters
+filter|filters/*.c filters/base/*.c filters/perf/*.c filters/callgrind/*.c support/text/json_read.c|tests/filters
 hpctoolkit|filters/hpctoolkit/v4.c|
 config|metrics/config/config_read.c metrics/config/config_elements.c metrics/config/config_hpcview3.c metrics/formula/mathml.c|share/metrics
 expr|metrics/formula/expr_parse.c metrics/formula/expr_names.c metrics/formula/expr_functions.c|

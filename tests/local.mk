@@ -1,5 +1,5 @@
 dist_check_SCRIPTS += \
-	%D%/headers.sh %D%/format.sh %D%/rooms.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh %D%/doc/counts.sh %D%/driver/live.sh \
+	%D%/headers.sh %D%/format.sh %D%/folders.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh %D%/doc/counts.sh %D%/driver/live.sh \
 	%D%/e2e/example.sh %D%/e2e/tutorial.sh %D%/scale.sh %D%/e2e/bad-input.sh %D%/e2e/page.sh %D%/perf-compare.sh
 dist_check_SCRIPTS += %D%/walkthrough/walkthrough.sh
 dist_check_SCRIPTS += %D%/install/installed.sh
@@ -72,6 +72,11 @@ EXTRA_DIST += \
 # ---- what fails in turn -------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/torture/short.sh
 EXTRA_DIST += %D%/parts.sh %D%/found.txt %D%/where.sh %D%/torture/torture.sh %D%/torture/fail.c
+
+# ---- hardware counters, in emulated processors ------------------------------------------------
+dist_check_SCRIPTS += %D%/counters/counters.sh
+EXTRA_DIST += %D%/counters/guest.sh %D%/counters/host.sh %D%/counters/init %D%/counters/arm64.mk %D%/counters/command.c %D%/counters/count.c \
+	%D%/counters/shell %D%/counters/programs.list %D%/counters/programs %D%/counters/inside
 
 # ---- quality of loops ----------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/quality/quality.sh %D%/quality/database.sh

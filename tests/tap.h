@@ -1,13 +1,17 @@
 /*
  * Unit tests in TAP, the Test Anything Protocol: one line a case, a plan at the end.
  *
- *     int main(void) { CHECK(1 + 1 == 2); CHECK_INT(f(3), 9); CHECK_STR(g(), "x"); return tap_done(); }
+ *     static void test_sum(void) { CHECK(1 + 1 == 2); CHECK_INT(f(3), 9); CHECK_STR(g(), "x"); }
+ *     int main(void) { RUN(test_sum); return tap_done(); }
+ *
+ * CASE=test_sum in the environment runs that one alone.
  */
 #ifndef TESTS_TAP_H
 #define TESTS_TAP_H
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int tap_count, tap_failures;
@@ -39,12 +43,27 @@ static inline bool tap_str(const char *got, const char *want, const char *what, 
     return ok;
 }
 
+static bool tap_asked_any;
+
+/* Is it the case that CASE names, or does it name none? */
+static inline bool tap_is_asked(const char *name)
+{
+    const char *one = getenv("CASE");
+    bool asked = !one || strcmp(one, name) == 0;
+    tap_asked_any |= asked;
+    return asked;
+}
+
 static inline int tap_done(void)
 {
+    if (getenv("CASE") && !tap_asked_any)
+        tap_result(false, "a case of the name in CASE", __FILE__, __LINE__);
     printf("1..%d\n", tap_count);
     return tap_failures != 0;
 }
 
+/* One of the functions of a test. */
+#define RUN(test)               (tap_is_asked(#test) ? test() : (void)0)
 #define CHECK(cond)             tap_result((cond), #cond, __FILE__, __LINE__)
 #define CHECK_NAMED(cond, name) tap_result((cond), (name), __FILE__, __LINE__)
 #define CHECK_INT(got, want)    tap_int((long long)(got), (long long)(want), #got " is " #want, __FILE__, __LINE__)

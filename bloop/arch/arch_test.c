@@ -726,15 +726,15 @@ static void test_lengths(void)
 
 int main(void)
 {
-    test_asked();
-    test_rows();
-    test_lengths();
-    test_waiting();
-    test_against_capstone();
-    test_against_zydis();
-    test_ends();
-    test_lifted();
-    test_unknown_lengths();
-    test_aarch64_constant();
+    RUN(test_asked);
+    RUN(test_rows);
+    RUN(test_lengths);
+    RUN(test_waiting);
+    RUN(test_against_capstone);
+    RUN(test_against_zydis);
+    RUN(test_ends);
+    RUN(test_lifted);
+    RUN(test_unknown_lengths);
+    RUN(test_aarch64_constant);
     return tap_done();
 }

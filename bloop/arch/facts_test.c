@@ -670,7 +670,7 @@ int main(void)
     }
     test_any_bytes(ARCH_X86_64);
     test_any_bytes(ARCH_AARCH64);
-    test_against_capstone();
-    test_aarch64_words();
+    RUN(test_against_capstone);
+    RUN(test_aarch64_words);
     return tap_done();
 }

@@ -8,7 +8,7 @@
  */
 #include "config.h"
 #include "bloop/assemble/assemble_int.h"
-#include "bloop/code/test_image.h"
+#include "tests/fixtures/code_image.h"
 #include "tests/guarded.h"
 #include "tests/tap.h"
 
@@ -516,7 +516,7 @@ static void test_drawing(const struct drawing *c, const char *producer)
     read_blocks(c->blocks, &cfg);
     read_rows(c->rows ? c->rows : "", &d);
     read_inlines(c->inlines, &d);
-    loops_find(&cfg, &forest);
+    loop_forest_find(&cfg, &forest);
     const struct debug_function debug = guarded_debug(d);
     const struct cfg graph = guarded_cfg(cfg);
     const struct loop_forest loops = guarded_forest(forest, cfg.block_count);
@@ -1666,7 +1666,7 @@ static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struc
     struct loop_forest forest = {0};
     struct function_scopes out = {0};
     cfg_build(&input, &cfg);
-    loops_find(&cfg, &forest);
+    loop_forest_find(&cfg, &forest);
     const struct cfg graph = guarded_cfg(cfg);
     const struct loop_forest loops = guarded_forest(forest, cfg.block_count);
     const struct assemble_input in = {.image = &im,
@@ -1716,7 +1716,7 @@ static unsigned test_made(uint64_t seed, struct assembler *a, struct found_loops
     struct addr_range part = {MADE, m->at};
     struct loop_forest forest = {0};
     struct function_scopes out = {0};
-    loops_find(&m->cfg, &forest);
+    loop_forest_find(&m->cfg, &forest);
     const struct debug_function debug = guarded_debug(m->debug);
     const struct cfg graph = guarded_cfg(m->cfg);
     const struct loop_forest lent_loops = guarded_forest(forest, graph.block_count);
@@ -1818,7 +1818,7 @@ int main(void)
         test_beside(seed);
     assembler_free(assembler);
     exact = false;
-    test_names();
-    test_programs();
+    RUN(test_names);
+    RUN(test_programs);
     return tap_done();
 }

@@ -121,14 +121,14 @@ static void stages(const struct image *im)
         double a = now();
         cfg_build(&in, &g);
         double b = now();
-        loops_find(&g, &f);
+        loop_forest_find(&g, &f);
         cfg_time += b - a;
         loop_time += now() - b;
         if (getenv("BENCH_DECODE_VERBOSE") != NULL)
             complain(&g, &table->functions[i], &f);
         add(&t, &g, &f);
     }
-    printf("cfg_build: %.3f s; loops_find: %.3f s\n", cfg_time, loop_time);
+    printf("cfg_build: %.3f s; loop_forest_find: %.3f s\n", cfg_time, loop_time);
     uint64_t text = 0;
     for (size_t i = 0; i < im->section_count; i++)
         if (im->sections[i].exec && im->sections[i].bytes != NULL)

@@ -9,7 +9,7 @@
  * "^" an entry, "!" undecodable end, "~" before a landing pad; then "j" resolved/all indirect jumps, "p" padding, "t"
  * table and "b" undecodable bytes where there are any.
  */
-#include "bloop/code/test_image.h"
+#include "tests/fixtures/code_image.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
@@ -785,7 +785,7 @@ int main(int argc, char **argv)
         for (int shifted = 0; shifted < 2; shifted++)
             test_case(i, shifted, &g);
     cfg_release(&g);
-    test_noreturn();
-    test_noreturn_chain();
+    RUN(test_noreturn);
+    RUN(test_noreturn_chain);
     return tap_done();
 }

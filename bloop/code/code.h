@@ -104,7 +104,7 @@ struct loop_forest {
     size_t memory_size;
 };
 /* Near linear in blocks + edges; no recursion. Zero-initialise a forest; it may be reused. */
-void loops_find(const struct cfg *, struct loop_forest *);
+void loop_forest_find(const struct cfg *, struct loop_forest *);
 void loop_forest_release(struct loop_forest *);
 
 /* ---- one function, for who looks at its instructions (bloop_code_at) ---- */

@@ -5,7 +5,7 @@
  *     byte 0     bit 0: AArch64; bit 1: the second half of the code is the cold part
  *     byte 1, 2  length of the code; what follows it is read-only data (tables)
  */
-#include "bloop/code/test_image.h"
+#include "tests/fixtures/code_image.h"
 
 #include <stdlib.h>
 
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     cfg_build(&in, &fresh);
     check_same(&fresh, &reused);
     check_graph(&fresh, &table);
-    loops_find(&fresh, &forest);
+    loop_forest_find(&fresh, &forest);
     check_forest(&fresh, &forest);
     cfg_release(&fresh);
     mem_free(noreturn_find(&im, &table, true, 1));

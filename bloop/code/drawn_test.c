@@ -2,7 +2,7 @@
  * Functions that are drawn, instruction by instruction, against a graph made address by address; and which of several never
  * return, against a set that grows until nothing changes.
  */
-#include "bloop/code/test_image.h"
+#include "tests/fixtures/code_image.h"
 #include "tests/chance.h"
 #include "tests/guarded.h"
 #include "tests/tap.h"
@@ -162,7 +162,7 @@ static void make_image(void)
     image.sections = sections;
 }
 
-static struct place *place_at(vaddr a);
+static struct jump_place *place_at(vaddr a);
 
 static void draw_sites(void)
 {
@@ -183,7 +183,7 @@ static bool is_site(size_t i)
 
 /* ---- the naive graph ---- */
 
-static struct place { /* each byte of each part */
+static struct jump_place { /* each byte of each part */
     struct insn in;
     bool starts, leads, called, flowed_to;
     uint32_t covered, falls_into; /* by how many instructions */
@@ -196,7 +196,7 @@ static struct place { /* each byte of each part */
 } places[PARTS][PART_MOST + 16];
 static bool odd; /* what depends on the order of work, or on tables, was met: not for here */
 
-static struct place *place_at(vaddr a)
+static struct jump_place *place_at(vaddr a)
 {
     for (uint32_t i = 0; i < part_count; i++)
         if (a >= parts[i].begin && a < parts[i].begin + parts[i].size)
@@ -216,7 +216,7 @@ static void explore(vaddr a);
 
 static void lead(vaddr a, bool by_call)
 {
-    struct place *at = place_at(a);
+    struct jump_place *at = place_at(a);
     at->leads = true;
     *(by_call ? &at->called : &at->flowed_to) = true;
     odd |= at->called && at->flowed_to; /* (an entry or not, as it comes) */
@@ -226,7 +226,7 @@ static void lead(vaddr a, bool by_call)
 /* The instruction there, and where control goes from it. */
 static void explore(vaddr a)
 {
-    for (struct place *at; (at = place_at(a)) && !at->starts;) {
+    for (struct jump_place *at; (at = place_at(a)) && !at->starts;) {
         const struct part *p = &parts[(at - &places[0][0]) / ARRAY_SIZE(places[0])];
         uint32_t offset = (uint32_t)(a - p->begin);
         arch_get(ARCH_X86_64)->decode(p->bytes + offset, p->size - offset, a, &at->in);
@@ -309,13 +309,13 @@ static void end_at_walls(void)
 {
     for (uint32_t i = 0; i < part_count; i++)
         for (uint32_t k = 0; k < parts[i].size; k++) {
-            struct place *at = &places[i][k];
+            struct jump_place *at = &places[i][k];
             uint32_t behind = k + at->in.length;
             if (!at->starts || (at->in.kind != INSN_CALL && at->in.kind != INSN_CALL_INDIRECT))
                 continue;
             if (at->ends && behind < parts[i].size)
                 continue;
-            struct place *last = at;
+            struct jump_place *last = at;
             bool led_to = false;
             while (behind < parts[i].size && places[i][behind].starts && places[i][behind].in.kind == INSN_PADDING) {
                 last = &places[i][behind];
@@ -372,14 +372,14 @@ static void put_pads(struct buf *out, vaddr block, bool *first)
 
 static void put_block(struct buf *out, vaddr a)
 {
-    static struct place none;
-    const struct place *at = place_at(a);
+    static struct jump_place none;
+    const struct jump_place *at = place_at(a);
     vaddr begin = a, next, to[2];
     uint32_t count = 0;
     bool first = true;
     for (;; at = place_at(a)) {
         next = a + at->in.length;
-        const struct place *then = place_at(next) ? place_at(next) : &none;
+        const struct jump_place *then = place_at(next) ? place_at(next) : &none;
         if (at->ends || then->leads || !then->starts)
             break;
         a = next;
@@ -424,7 +424,7 @@ static void put_naive(struct buf *out)
     uint64_t instructions = 0, bad = 0;
     for (uint32_t i = 0; i < part_count; i++)
         for (uint32_t k = 0; k < parts[i].size; k++) {
-            const struct place *at = &places[i][k];
+            const struct jump_place *at = &places[i][k];
             instructions += at->starts;
             bad += at->starts && at->in.kind == INSN_BAD ? at->in.length : 0;
             if (at->leads)
@@ -769,7 +769,7 @@ static void test_programs(void)
 
 int main(void)
 {
-    test_graphs();
-    test_programs();
+    RUN(test_graphs);
+    RUN(test_programs);
     return tap_done();
 }

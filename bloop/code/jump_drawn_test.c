@@ -5,7 +5,7 @@
  * Behind the entries of a table that may be read lie others, that lead to places of the function as well, so that one too
  * many is seen as one too few is.
  */
-#include "bloop/code/test_image.h"
+#include "tests/fixtures/code_image.h"
 #include "tests/chance.h"
 #include "tests/guarded.h"
 #include "tests/tap.h"
@@ -1343,16 +1343,16 @@ static void test_frames(void)
 
 int main(void)
 {
-    test_tables();
-    test_others();
-    test_sizes();
-    test_large();
-    test_far_bound();
-    test_far_end();
-    test_neighbours();
-    test_threaded();
-    test_constants();
-    test_steps();
-    test_frames();
+    RUN(test_tables);
+    RUN(test_others);
+    RUN(test_sizes);
+    RUN(test_large);
+    RUN(test_far_bound);
+    RUN(test_far_end);
+    RUN(test_neighbours);
+    RUN(test_threaded);
+    RUN(test_constants);
+    RUN(test_steps);
+    RUN(test_frames);
     return tap_done();
 }

@@ -19,7 +19,7 @@
 #define JOIN_MAX          64        /* ways into a block that are followed */
 
 /* A register, or a memory slot base + disp that is treated as one. */
-struct place {
+struct jump_place {
     bool slot;
     uint8_t reg; /* of a slot: its base, or ARCH_NO_REG */
     int64_t disp;
@@ -28,7 +28,7 @@ struct place {
 /* A value `place` had before the instruction at `at` if it could not be followed further (a join, the entry, a lost
    base), or that the instruction at `at` gave it. */
 struct root {
-    struct place place;
+    struct jump_place place;
     pos at;
     bool defined; /* by the instruction at `at` */
 };
@@ -124,9 +124,9 @@ bool jump_visit(struct jumptable_work *, pos p);
 bool jump_same_root(const struct root *, const struct root *);
 struct form jump_constant(uint64_t value);
 /* The value of a place before the instruction at p. Always a form: at worst "what the place holds here". */
-struct form jump_eval(struct cfg_work *, struct place, pos p, unsigned depth);
+struct form jump_eval(struct cfg_work *, struct jump_place, pos p, unsigned depth);
 /* The same behind the instruction at p. */
-struct form jump_eval_after(struct cfg_work *, struct place, pos p, unsigned depth);
+struct form jump_eval_after(struct cfg_work *, struct jump_place, pos p, unsigned depth);
 struct form jump_eval_register(struct cfg_work *, uint8_t reg, pos p, unsigned depth);
 /* What a load gives, `def` being its result. */
 struct form jump_eval_load(struct cfg_work *, struct op, struct root def, unsigned depth);

@@ -69,7 +69,7 @@ static uint64_t guarded(struct cfg_work *w, const struct index *x, pos b, bool t
     if (op.compare == COMPARE_MEM_CONST) {
         if (op.index != ARCH_NO_REG)
             return 0;
-        value = jump_eval(w, (struct place){.slot = true, .reg = op.base, .disp = op.disp}, at, DEPTH_MAX);
+        value = jump_eval(w, (struct jump_place){.slot = true, .reg = op.base, .disp = op.disp}, at, DEPTH_MAX);
     } else {
         value = jump_eval_register(w, op.cmp_reg, at, DEPTH_MAX);
     }

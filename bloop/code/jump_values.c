@@ -6,7 +6,7 @@
  */
 #include "bloop/code/jump_int.h"
 
-static bool same_place(struct place a, struct place b)
+static bool same_place(struct jump_place a, struct jump_place b)
 {
     return a.slot == b.slot && a.reg == b.reg && a.disp == b.disp;
 }
@@ -17,7 +17,7 @@ bool jump_same_root(const struct root *a, const struct root *b)
 }
 
 /* Does this instruction give the place another value, or make us lose it? */
-static bool redefines(const struct op *op, struct place place)
+static bool redefines(const struct op *op, struct jump_place place)
 {
     if (!place.slot)
         return op->clobbers >> place.reg & 1;
@@ -27,7 +27,7 @@ static bool redefines(const struct op *op, struct place place)
 }
 
 /* Back from before p to what gave the place its value. */
-static struct root find_root(struct cfg_work *w, struct place place, pos p, struct op *op)
+static struct root find_root(struct cfg_work *w, struct jump_place place, pos p, struct op *op)
 {
     while (!jump_out_of_steps(w)) {
         pos q = jump_only_pred(w, p);
@@ -51,11 +51,11 @@ static struct form root_form(struct root r, uint64_t limit)
     return (struct form){.kind = FORM_LINEAR, .scale = 1, .root = r, .limit = limit};
 }
 
-struct form jump_eval(struct cfg_work *w, struct place place, pos p, unsigned depth);
+struct form jump_eval(struct cfg_work *w, struct jump_place place, pos p, unsigned depth);
 
 struct form jump_eval_register(struct cfg_work *w, uint8_t reg, pos p, unsigned depth)
 {
-    return reg == ARCH_NO_REG ? jump_constant(0) : jump_eval(w, (struct place){.reg = reg}, p, depth);
+    return reg == ARCH_NO_REG ? jump_constant(0) : jump_eval(w, (struct jump_place){.reg = reg}, p, depth);
 }
 
 /* *f *= by; false: no index of a table is scaled that much. */
@@ -199,7 +199,7 @@ struct form jump_eval_load(struct cfg_work *w, struct op op, struct root def, un
     }
     if (indexed)
         return root_form(def, op.sign ? 0 : values_of_size(op.size));
-    f = jump_eval(w, (struct place){.slot = true, .reg = op.base, .disp = op.disp}, def.at, depth);
+    f = jump_eval(w, (struct jump_place){.slot = true, .reg = op.base, .disp = op.disp}, def.at, depth);
     uint64_t limit = op.sign ? 0 : values_of_size(op.size);
     if (f.kind == FORM_LINEAR && limit != 0 && (f.limit == 0 || f.limit > limit))
         f.limit = limit;
@@ -258,7 +258,7 @@ static struct form eval_root(struct cfg_work *w, struct root r, const struct op 
 }
 
 /* The value of a place before the instruction at p. Always a form: at worst "what the place holds here". */
-struct form jump_eval(struct cfg_work *w, struct place place, pos p, unsigned depth)
+struct form jump_eval(struct cfg_work *w, struct jump_place place, pos p, unsigned depth)
 {
     struct op op;
     struct root r = find_root(w, place, p, &op);
@@ -266,13 +266,13 @@ struct form jump_eval(struct cfg_work *w, struct place place, pos p, unsigned de
 }
 
 /* The same behind the instruction at p. */
-static struct root find_root_after(struct cfg_work *w, struct place place, pos p, struct op *op)
+static struct root find_root_after(struct cfg_work *w, struct jump_place place, pos p, struct op *op)
 {
     jump_lift(w, p, op);
     return redefines(op, place) ? (struct root){place, p, true} : find_root(w, place, p, op);
 }
 
-struct form jump_eval_after(struct cfg_work *w, struct place place, pos p, unsigned depth)
+struct form jump_eval_after(struct cfg_work *w, struct jump_place place, pos p, unsigned depth)
 {
     struct op op;
     struct root r = find_root_after(w, place, p, &op);
@@ -307,7 +307,7 @@ static bool defined_constant(struct cfg_work *w, const struct op *op, struct roo
         f = jump_eval_register(w, op->base, r.at, 4);
         f.add += (uint64_t)op->disp;
     } else if (op->kind == OP_LOAD && op->dst == r.place.reg && op->index == ARCH_NO_REG) { /* spilled */
-        f = jump_eval(w, (struct place){.slot = true, .reg = op->base, .disp = op->disp}, r.at, 4);
+        f = jump_eval(w, (struct jump_place){.slot = true, .reg = op->base, .disp = op->disp}, r.at, 4);
     }
     *value = f.add;
     return f.kind == FORM_CONST;
@@ -317,7 +317,7 @@ static bool defined_constant(struct cfg_work *w, const struct op *op, struct roo
 static bool same_constant_on_all_ways(struct cfg_work *w, uint8_t reg, pos p, uint64_t *value)
 {
     struct jumptable_work *j = w->jumptable;
-    struct place place = {.reg = reg};
+    struct jump_place place = {.reg = reg};
     struct op op;
     bool any = false;
     unsigned limit = j->steps + 400 < STEPS_MAX ? j->steps + 400 : STEPS_MAX;

@@ -98,7 +98,7 @@ static bool check_function(const struct image *im, const struct function_table *
     struct cfg_input in = {
         .image = im, .functions = t, .arch = arch_get(im->arch), .noreturn = noreturn, .function = f};
     cfg_build(&in, g);
-    loops_find(g, forest);
+    loop_forest_find(g, forest);
     uint64_t code = 0, size = 0;
     for (uint32_t i = 0; i < t->count; i++)
         if (i == f || t->functions[i].part_of == f)

@@ -589,7 +589,7 @@ static void make_forest(struct search *s, struct loop_forest *f)
     f->loop_count = count;
 }
 
-void loops_find(const struct cfg *g, struct loop_forest *f)
+void loop_forest_find(const struct cfg *g, struct loop_forest *f)
 {
     struct search s;
     prepare(&s, g, f);

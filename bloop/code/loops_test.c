@@ -171,7 +171,7 @@ static void test_drawn(void)
         struct graph t = {0};
         struct buf forest = {0}, idom = {0};
         graph_parse(&t, drawn[i].edges, drawn[i].entries);
-        loops_find(&t.g, &f);
+        loop_forest_find(&t.g, &f);
         print_forest(&forest, &t.g, &f);
         print_idom(&idom, &t.g, &f);
         tap_str(forest.bytes, drawn[i].forest, drawn[i].name, __FILE__, __LINE__);
@@ -447,7 +447,7 @@ static void test_random(void)
         reference_loops(&r, &t.g, reached, LOOP_NONE);
         reference_splits(&r, &t.g);
         splits += r.splits;
-        loops_find(&t.g, &f);
+        loop_forest_find(&t.g, &f);
         bad_loops += !agrees(&r, &t.g, &f);
         bad_dominators += !dominators_agree(&r, &t.g, &f);
         graph_release(&t);
@@ -473,7 +473,7 @@ static void test_deep(void)
         edge(&t, 2 * DEPTH - 1 - i, i);
     graph_finish(&t, 2 * DEPTH, &entry, 1);
     struct loop_forest f = {0};
-    loops_find(&t.g, &f);
+    loop_forest_find(&t.g, &f);
     CHECK_INT(f.loop_count, DEPTH);
     CHECK_INT(f.loops[DEPTH - 1].depth, DEPTH);
     CHECK_INT(f.loops[DEPTH - 1].header, DEPTH - 1);
@@ -497,7 +497,7 @@ static void test_deep_irreducible(void)
         edge(&t, 0, i);
     graph_finish(&t, 2 * DEPTH + 1, &entry, 1);
     struct loop_forest f = {0};
-    loops_find(&t.g, &f);
+    loop_forest_find(&t.g, &f);
     size_t irreducible = 0;
     for (size_t i = 0; i < f.loop_count; i++)
         irreducible += f.loops[i].irreducible;
@@ -520,7 +520,7 @@ static void test_long(void)
     edge(&t, BLOCKS - 1, 0);
     graph_finish(&t, BLOCKS, &entry, 1);
     struct loop_forest f = {0};
-    loops_find(&t.g, &f);
+    loop_forest_find(&t.g, &f);
     CHECK_INT(f.loop_count, (BLOCKS - 5 + 3) / 4 + 1);
     CHECK_INT(f.loops[1].header, 1);
     CHECK_INT(f.loops[1].depth, 2);
@@ -544,7 +544,7 @@ static void test_tangle(void)
     }
     graph_finish(&t, BLOCKS, &entry, 1);
     struct loop_forest f = {0};
-    loops_find(&t.g, &f);
+    loop_forest_find(&t.g, &f);
     size_t inside = 0;
     for (uint32_t b = 0; b < BLOCKS; b++)
         inside += f.block_loop[b] != LOOP_NONE;
@@ -555,11 +555,11 @@ static void test_tangle(void)
 
 int main(void)
 {
-    test_drawn();
-    test_random();
-    test_deep();
-    test_deep_irreducible();
-    test_long();
-    test_tangle();
+    RUN(test_drawn);
+    RUN(test_random);
+    RUN(test_deep);
+    RUN(test_deep_irreducible);
+    RUN(test_long);
+    RUN(test_tangle);
     return tap_done();
 }

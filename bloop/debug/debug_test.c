@@ -534,14 +534,14 @@ static void test_names(void)
 int main(void)
 {
     scratch_make();
-    test_line_programs();
-    test_ranges();
-    test_versions();
-    test_package();
-    test_dwz();
-    test_missing_split();
-    test_moved_split();
-    test_names();
+    RUN(test_line_programs);
+    RUN(test_ranges);
+    RUN(test_versions);
+    RUN(test_package);
+    RUN(test_dwz);
+    RUN(test_missing_split);
+    RUN(test_moved_split);
+    RUN(test_names);
     scratch_remove();
     return tap_done();
 }

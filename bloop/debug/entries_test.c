@@ -1014,17 +1014,17 @@ int main(void)
     split = true;
     for (unsigned n = 0; n < 4; n++)
         test_forms(5);
-    test_ranges();
-    test_low_and_high();
-    test_sections();
-    test_what_is_loaded();
-    test_split_texts();
-    test_complaints();
-    test_damaged_index();
-    test_damaged_unit();
-    test_entry_outside();
-    test_siblings();
-    test_kept();
+    RUN(test_ranges);
+    RUN(test_low_and_high);
+    RUN(test_sections);
+    RUN(test_what_is_loaded);
+    RUN(test_split_texts);
+    RUN(test_complaints);
+    RUN(test_damaged_index);
+    RUN(test_damaged_unit);
+    RUN(test_entry_outside);
+    RUN(test_siblings);
+    RUN(test_kept);
     for (unsigned version = 4; version <= 5; version++)
         for (unsigned offset_size = 4; offset_size <= 8; offset_size += 4)
             test_package(version, offset_size);

@@ -1031,12 +1031,12 @@ static void test_kept(void)
 
 int main(void)
 {
-    test_kept();
-    test_lists_outside();
-    test_many_ranges();
-    test_programs();
-    test_damage();
-    test_ranges();
-    test_bounds();
+    RUN(test_kept);
+    RUN(test_lists_outside);
+    RUN(test_many_ranges);
+    RUN(test_programs);
+    RUN(test_damage);
+    RUN(test_ranges);
+    RUN(test_bounds);
     return tap_done();
 }

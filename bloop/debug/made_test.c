@@ -2225,24 +2225,24 @@ int main(void)
         test_variables(seed);
     for (uint64_t seed = 1; seed <= 24; seed++)
         test_procedures(seed);
-    test_folders();
-    test_no_unit();
-    test_many_units();
-    test_deep();
-    test_around();
-    test_end_of_span();
-    test_order_of_units();
-    test_equal_procedures();
-    test_whose_scopes();
-    test_many_namespaces();
-    test_rows_at_one_address();
-    test_many_spans();
+    RUN(test_folders);
+    RUN(test_no_unit);
+    RUN(test_many_units);
+    RUN(test_deep);
+    RUN(test_around);
+    RUN(test_end_of_span);
+    RUN(test_order_of_units);
+    RUN(test_equal_procedures);
+    RUN(test_whose_scopes);
+    RUN(test_many_namespaces);
+    RUN(test_rows_at_one_address);
+    RUN(test_many_spans);
     for (unsigned units = 1; units <= 9; units++)
         test_seek(units);
-    test_cut();
-    test_chains();
-    test_far_variables();
-    test_whose_variables();
+    RUN(test_cut);
+    RUN(test_chains);
+    RUN(test_far_variables);
+    RUN(test_whose_variables);
     scratch_remove();
     return tap_done();
 }

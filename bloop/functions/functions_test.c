@@ -1076,23 +1076,23 @@ static void test_exceptions(void)
 int main(void)
 {
     scratch_make();
-    test_eh_frame();
-    test_call_sites();
-    test_witnesses();
-    test_add();
-    test_gaps();
-    test_prologues();
-    test_never_written();
-    test_long_gap();
-    test_index();
-    test_gaps_at();
-    test_nameless_parts();
-    test_demangle();
-    test_noreturn_names();
-    test_program();
-    test_debug_entries();
-    test_stripped();
-    test_exceptions();
+    RUN(test_eh_frame);
+    RUN(test_call_sites);
+    RUN(test_witnesses);
+    RUN(test_add);
+    RUN(test_gaps);
+    RUN(test_prologues);
+    RUN(test_never_written);
+    RUN(test_long_gap);
+    RUN(test_index);
+    RUN(test_gaps_at);
+    RUN(test_nameless_parts);
+    RUN(test_demangle);
+    RUN(test_noreturn_names);
+    RUN(test_program);
+    RUN(test_debug_entries);
+    RUN(test_stripped);
+    RUN(test_exceptions);
     scratch_remove();
     return tap_done();
 }

@@ -1080,16 +1080,16 @@ static void test_which(void)
 int main(void)
 {
     scratch_make();
-    test_refused();
+    RUN(test_refused);
     check_rounds(sections_are_right, 800, "sections");
     check_rounds(segments_are_right, 1000, "segments");
-    test_extent();
-    test_which();
+    RUN(test_extent);
+    RUN(test_which);
     folder = realpath(scratch_folder, NULL);
     check_rounds(debug_file_is_right, 200, "which debug file is taken");
     check_rounds(shared_file_is_right, 100, "which file of dwz's is taken");
     free(folder);
-    test_damaged_links();
+    RUN(test_damaged_links);
     scratch_remove();
     return tap_done();
 }

@@ -332,10 +332,10 @@ static void test_relr(void)
 int main(void)
 {
     scratch_make();
-    test_relr();
-    test_refusals();
-    test_self();
-    test_vdso();
+    RUN(test_relr);
+    RUN(test_refusals);
+    RUN(test_self);
+    RUN(test_vdso);
     test_object(tool("CC", "cc"), "relocatable file");
     test_object("aarch64-linux-gnu-gcc", "relocatable file for AArch64");
     char *program = compile(tool("CC", "cc"), "-g -O1 -Wl,--build-id", "program.c", program_source, "program");

@@ -1250,19 +1250,19 @@ int main(void)
 #ifdef HAVE_ZSTD
     test_packed(ZSTANDARD);
 #endif
-    test_headers();
+    RUN(test_headers);
     for (int i = 0; i < 20; i++)
         test_frames();
     CHECK(all_pads > 200);
-    test_damaged_frames();
+    RUN(test_damaged_frames);
     for (int i = 0; i < 30; i++)
         test_symbols();
     for (int i = 0; i < 40; i++)
         test_notes();
-    test_window();
-    test_sources();
-    test_symbol_tables();
-    test_relocatable();
+    RUN(test_window);
+    RUN(test_sources);
+    RUN(test_symbol_tables);
+    RUN(test_relocatable);
     test_loader(EM_X86_64, ET_DYN);
     test_loader(EM_X86_64, ET_EXEC);
     test_loader(EM_AARCH64, ET_DYN);

@@ -788,8 +788,8 @@ int main(void)
     CHECK_INT(outlines, ROUNDS);
     test_places(true);
     test_places(false);
-    test_lists();
-    test_numbers();
+    RUN(test_lists);
+    RUN(test_numbers);
     unlink(path);
     return tap_done();
 }

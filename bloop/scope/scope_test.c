@@ -516,9 +516,9 @@ int main(void)
     char folder[] = "/tmp/scope_test.XXXXXX";
     if (!mkdtemp(folder))
         return 1;
-    test_find();
-    test_check();
-    test_check_ranges();
+    RUN(test_find);
+    RUN(test_check);
+    RUN(test_check_ranges);
     test_round_trip(SCOPE_XML, folder);
     test_round_trip(SCOPE_HPCSTRUCT, folder);
     test_outline(folder);

@@ -299,7 +299,7 @@ bool resolved_filters_hold(const struct evaluator *ev, const struct resolved *of
 {
     const struct domain *d = of->domain;
     for (size_t i = 0; i < of->property->filters.count; i++) {
-        const struct filter *f = &of->property->filters.items[i];
+        const struct row_filter *f = &of->property->filters.items[i];
         const char *word = d->table ? row_word(ev, d, id, f->what) : NULL;
         if (!word)
             word = place_word(ev, domain_place(ev, d, id), f->what);

@@ -303,7 +303,7 @@ static int read_needs(struct asl_reader *r, struct property *p)
 static int read_where(struct asl_reader *r, struct property *p)
 {
     do {
-        struct filter f = {.what = name(r, "a column, or a property of a place")};
+        struct row_filter f = {.what = name(r, "a column, or a property of a place")};
         if (!f.what || expect(r, "IS", "the name") < 0)
             return -1;
         f.not = take(r, "NOT");

@@ -23,7 +23,7 @@ struct guarded {        /* one of a MAX list */
     uint32_t condition; /* counts where this one holds; NONE: always */
     struct expr *expr;
 };
-struct filter { /* WHERE column IS "a|b*" */
+struct row_filter { /* WHERE column IS "a|b*" */
     const char *what;
     const char *globs;
     bool not ;
@@ -56,7 +56,7 @@ struct property {
     struct VEC(struct condition) conditions;
     struct VEC(struct guarded) confidences;
     struct VEC(struct guarded) severities;
-    struct VEC(struct filter) filters;
+    struct VEC(struct row_filter) filters;
     struct VEC(const char *) needs; /* what must be measured; none: all that formulas name */
     struct text title, evidence, explanation, remedy;
     uint32_t rank; /* meta properties come after those they are made of */

@@ -17,17 +17,17 @@ struct line_reader {
     struct buf text; /* a copy of it, NUL-terminated and lent until the next one */
     unsigned long number;
 };
-struct line_reader line_reader_make(const void *bytes, size_t len);
-bool line_reader_next(struct line_reader *);
+struct line_reader filter_line_reader_make(const void *bytes, size_t len);
+bool filter_line_reader_next(struct line_reader *);
 /* The same in two: where it lies, and the copy for those that want one. */
-bool line_reader_step(struct line_reader *);
-char *line_reader_copy(struct line_reader *);
-void line_reader_release(struct line_reader *);
+bool filter_line_reader_step(struct line_reader *);
+char *filter_line_reader_copy(struct line_reader *);
+void filter_line_reader_release(struct line_reader *);
 /* Opens a file that the input names, to be released. false: it is not there. */
 bool input_open(const struct filter_input *, const char *path, struct filemap *);
 /* Is this text, as far as its first kilobyte shows? */
-bool looks_like_text(const void *bytes, size_t len);
-const char *skip_blanks(const char *s);
+bool filter_looks_like_text(const void *bytes, size_t len);
+const char *filter_skip_blanks(const char *s);
 
 /* Names that linkers know (C++, Rust, modules of gfortran) in words, as those of binaries are; others stay. Zero-initialise. */
 struct names {
@@ -38,6 +38,6 @@ void names_release(struct names *);
 
 /* 1: it is a gzip or zstd file (of any number of members), and *plain, to be released, what is in it; 0: it is not packed.
    More than LIMIT_IMPORT_BYTES, or a packing that is damaged, is an error. */
-int unpack(struct filemap *packed, const char *name, struct filemap *plain, struct err *);
+int filter_unpack(struct filemap *packed, const char *name, struct filemap *plain, struct err *);
 
 #endif

@@ -1,22 +1,34 @@
-/* Where the bytes of a binary's file are linked to: an ELF file's program headers, and nothing else of it. */
+/* Where the bytes of a binary's file are linked to, and its symbols: as much of an ELF file as names in a text are held
+   against. */
 #ifndef FILTERS_IMAGE_H
 #define FILTERS_IMAGE_H
 
 #include "filters/base/base.h"
 
-struct image {
+struct filter_image {
     struct VEC(
-        struct image_segment) segments; /* none: it cannot be read, or is no 64-bit ELF file of this byte order */
+        struct image_segment) segments;      /* none: it cannot be read, or is no 64-bit ELF file of this byte order */
+    struct VEC(struct image_symbol) symbols; /* of functions, by address */
+    struct strtab *names;                    /* of them; NULL: symbols have not been read */
     bool x86;
+};
+struct image_symbol {
+    uint64_t address, size;
+    str_id name;
 };
 struct image_segment {
     uint64_t offset, size, address;
 };
 
-void image_read(struct image *, const void *bytes, size_t len);
+void filter_image_read(struct filter_image *, const void *bytes, size_t len);
+/* Adds those of the file, or of the one with its debug information; the latter's name is "" where there is none. */
+void image_read_symbols(struct image *, const void *bytes, size_t len);
+void image_debug_file(const void *bytes, size_t len, char path[128]);
+/* Has it a function of that name there, however its name is written, that begins so far before? name NULL, offset UINT64_MAX: any. */
+bool image_has_symbol(const struct image *, uint64_t address, const char *name, uint64_t offset);
 /* false: the file has nothing there. */
-bool image_linked_at(const struct image *, uint64_t offset, uint64_t *address);
-bool image_offset_of(const struct image *, uint64_t address, uint64_t *offset);
-void image_release(struct image *);
+bool filter_image_linked_at(const struct filter_image *, uint64_t offset, uint64_t *address);
+bool filter_image_offset_of(const struct filter_image *, uint64_t address, uint64_t *offset);
+void filter_image_release(struct filter_image *);
 
 #endif

@@ -1,12 +1,12 @@
 /* Text by lines, and further files. */
 #include "filters/base/base.h"
 
-struct line_reader line_reader_make(const void *bytes, size_t len)
+struct line_reader filter_line_reader_make(const void *bytes, size_t len)
 {
     return (struct line_reader){.at = bytes, .end = len ? (const char *)bytes + len : bytes};
 }
 
-bool line_reader_step(struct line_reader *r)
+bool filter_line_reader_step(struct line_reader *r)
 {
     if (r->at == r->end)
         return false;
@@ -20,29 +20,29 @@ bool line_reader_step(struct line_reader *r)
     return true;
 }
 
-char *line_reader_copy(struct line_reader *r)
+char *filter_line_reader_copy(struct line_reader *r)
 {
     r->text.len = 0;
     buf_add(&r->text, r->line, r->len);
     return r->text.bytes;
 }
 
-bool line_reader_next(struct line_reader *r)
+bool filter_line_reader_next(struct line_reader *r)
 {
-    return line_reader_step(r) && line_reader_copy(r);
+    return filter_line_reader_step(r) && filter_line_reader_copy(r);
 }
 
-void line_reader_release(struct line_reader *r)
+void filter_line_reader_release(struct line_reader *r)
 {
     buf_release(&r->text);
 }
 
-bool looks_like_text(const void *bytes, size_t len)
+bool filter_looks_like_text(const void *bytes, size_t len)
 {
     return len && !memchr(bytes, '\0', len < 1024 ? len : 1024);
 }
 
-const char *skip_blanks(const char *s)
+const char *filter_skip_blanks(const char *s)
 {
     while (*s == ' ' || *s == '\t')
         s++;

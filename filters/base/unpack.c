@@ -143,7 +143,7 @@ static const char *map_output(struct output *o, struct filemap *plain)
     return whole && filemap_open(plain, path, NULL) == 0 ? NULL : no_room;
 }
 
-int unpack(struct filemap *packed, const char *name, struct filemap *plain, struct err *err)
+int filter_unpack(struct filemap *packed, const char *name, struct filemap *plain, struct err *err)
 {
     const uint8_t *in = packed->bytes;
     size_t len = packed->len;

@@ -364,7 +364,7 @@ static int convert(const struct filter_input *in, bool cachegrind, struct hpcpro
     vec_release(&c.executed);
     vec_release(&c.contexts);
     vec_release(&c.call_sums);
-    cost_positions_release(&c.positions);
+    callgrind_positions_release(&c.positions);
     interner_release(&c.calls);
     jumps_release(&c.jumps);
     names_release(&c.names);
@@ -391,10 +391,10 @@ enum dialect { NEITHER, CALLGRIND, CACHEGRIND };
 /* cachegrind's files have "desc:" and "cmd:" before "events:", and nothing that callgrind alone writes. */
 static enum dialect dialect_of(const void *bytes, size_t len)
 {
-    struct line_reader r = line_reader_make(bytes, looks_like_text(bytes, len) ? len : 0);
+    struct line_reader r = filter_line_reader_make(bytes, filter_looks_like_text(bytes, len) ? len : 0);
     enum dialect found = NEITHER;
     bool events = false, command = false;
-    while (found == NEITHER && r.number < 100 && line_reader_next(&r)) {
+    while (found == NEITHER && r.number < 100 && filter_line_reader_next(&r)) {
         const char *line = r.text.bytes;
         bool begins = events && (str_starts(line, "fn=") || str_starts(line, "fl="));
         if (str_starts(line, "# callgrind format") || str_starts(line, "creator: callgrind") ||
@@ -409,7 +409,7 @@ static enum dialect dialect_of(const void *bytes, size_t len)
         if (str_starts(line, "PERF") || r.text.len > 65536)
             break;
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return found;
 }
 

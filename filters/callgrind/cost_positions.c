@@ -29,8 +29,8 @@ static uint32_t find_in_stretch(const struct cost_positions *s, size_t stretch, 
 
 /* ---- one after the other ------------------------------------------------------------------------------------- */
 
-void cost_positions_enter(struct cost_positions *s, uint32_t thread, uint32_t object, uint32_t function, uint32_t file,
-                          uint32_t own_file)
+void callgrind_positions_enter(struct cost_positions *s, uint32_t thread, uint32_t object, uint32_t function,
+                               uint32_t file, uint32_t own_file)
 {
     struct interner_key key = {{thread, object, function, file, own_file}, {0}};
     const struct cost_group *last = s->groups.count ? &s->groups.items[s->group] : NULL;
@@ -113,7 +113,7 @@ static uint32_t find_or_append(struct cost_positions *s, const struct cost_posit
     return row != ROW_NONE ? row : append(s, position);
 }
 
-uint32_t cost_positions_row(struct cost_positions *s, uint64_t address, uint64_t line)
+uint32_t callgrind_positions_row(struct cost_positions *s, uint64_t address, uint64_t line)
 {
     const struct cost_position position = {address, line <= UINT32_MAX ? (uint32_t)line : 0, s->group};
     if (s->last < s->rows.count && same(&s->rows.items[s->last], &position))
@@ -137,7 +137,7 @@ static int compare_stretches(const void *left, const void *right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-bool cost_positions_order(struct cost_positions *s)
+bool callgrind_positions_order(struct cost_positions *s)
 {
     struct VEC(struct stretch) all = {0};
     bool distinct = true;
@@ -163,7 +163,7 @@ static bool begins_by(const struct cost_positions *s, uint32_t stretch, uint32_t
     return its != object ? its < object : height(&s->rows.items[first]) <= address;
 }
 
-uint32_t cost_positions_at(const struct cost_positions *s, uint32_t object, uint64_t address)
+uint32_t callgrind_positions_at(const struct cost_positions *s, uint32_t object, uint64_t address)
 {
     size_t n = sorted_front(s->by_address.count, i, begins_by(s, s->by_address.items[i], object, address));
     uint32_t row = n ? find_in_stretch(s, s->by_address.items[n - 1], address) : ROW_NONE;
@@ -172,7 +172,7 @@ uint32_t cost_positions_at(const struct cost_positions *s, uint32_t object, uint
     return here ? row : ROW_NONE;
 }
 
-void cost_positions_release(struct cost_positions *s)
+void callgrind_positions_release(struct cost_positions *s)
 {
     vec_release(&s->rows);
     vec_release(&s->groups);

@@ -47,9 +47,9 @@ static bool write_function(struct cost_positions *s, struct naive *n, uint32_t t
         uint32_t group[5] = {thread, function % 2, function, below(4) == 0, 0};
         address = below(100) < disorder ? address - below(0x40) : address + 1 + below(5);
         uint64_t line = 1 + below(6), at = addresses ? address : 0;
-        cost_positions_enter(s, group[0], group[1], group[2], group[3], group[4]);
+        callgrind_positions_enter(s, group[0], group[1], group[2], group[3], group[4]);
         for (unsigned again = 1 + below(2); again > 0; again--)
-            right = right && cost_positions_row(s, at, line) == naive_row(n, group, at, line);
+            right = right && callgrind_positions_row(s, at, line) == naive_row(n, group, at, line);
     }
     return right;
 }
@@ -60,15 +60,15 @@ static void check_order(struct cost_positions *s, const struct naive *n, const c
     for (uint32_t i = 0; i < n->count; i++)
         for (uint32_t k = 0; k < i; k++)
             twice = twice || (n->rows[i].address == n->rows[k].address && n->rows[i].group[1] == n->rows[k].group[1]);
-    bool distinct = cost_positions_order(s);
+    bool distinct = callgrind_positions_order(s);
     /* an address is not taken as one place where it is two */
     CHECK_NAMED(!(distinct && twice), name);
     for (uint32_t i = 0; distinct && i < n->count; i++)
-        found = found && cost_positions_at(s, n->rows[i].group[1], n->rows[i].address) == i;
+        found = found && callgrind_positions_at(s, n->rows[i].group[1], n->rows[i].address) == i;
     /* an address leads to its place */
     CHECK_NAMED(found, name);
     /* another object has none */
-    CHECK_NAMED(cost_positions_at(s, 7, 0x1000) == ROW_NONE, name);
+    CHECK_NAMED(callgrind_positions_at(s, 7, 0x1000) == ROW_NONE, name);
 }
 
 int main(void)
@@ -98,9 +98,9 @@ int main(void)
         CHECK_INT(s.rows.count, naive.count);
         if (cases[i].distinct)
             /* nothing is hashed */
-            CHECK_NAMED(cost_positions_order(&s) && s.indexed == 0, cases[i].name);
+            CHECK_NAMED(callgrind_positions_order(&s) && s.indexed == 0, cases[i].name);
         check_order(&s, &naive, cases[i].name);
-        cost_positions_release(&s);
+        callgrind_positions_release(&s);
     }
     return tap_done();
 }

@@ -86,9 +86,9 @@ static struct hpcprof_context context_of(struct callgrind *c, const struct code_
 uint32_t callgrind_position(struct callgrind *c)
 {
     if (c->group_changed)
-        cost_positions_enter(&c->positions, c->thread, c->object, c->function, c->file, c->own_file);
+        callgrind_positions_enter(&c->positions, c->thread, c->object, c->function, c->file, c->own_file);
     c->group_changed = false;
-    return cost_positions_row(&c->positions, c->has_addresses ? c->address : 0, c->has_lines ? c->source_line : 0);
+    return callgrind_positions_row(&c->positions, c->has_addresses ? c->address : 0, c->has_lines ? c->source_line : 0);
 }
 
 /* Instructions of one line follow one another. */
@@ -148,7 +148,7 @@ static void add_counts(struct callgrind *c, uint32_t row, const uint64_t *costs)
 void callgrind_flush(struct callgrind *c, bool last)
 {
     bool executed = c->ir < c->event_count && (!last || c->jumps.rows.rows.count);
-    c->distinct = c->first_file && cost_positions_order(&c->positions);
+    c->distinct = c->first_file && callgrind_positions_order(&c->positions);
     vec_reserve(&c->contexts, c->positions.rows.count);
     while (c->contexts.count < c->positions.rows.count)
         *vec_push(&c->contexts) = UINT32_MAX;
@@ -165,7 +165,7 @@ void callgrind_flush(struct callgrind *c, bool last)
 uint32_t callgrind_context_at(struct callgrind *c, const struct code_place *p)
 {
     struct hpcprof_context context = context_of(c, p);
-    uint32_t row = c->distinct && !context.by_line ? cost_positions_at(&c->positions, p->object, p->address) : ROW_NONE;
+    uint32_t row = c->distinct && !context.by_line ? callgrind_positions_at(&c->positions, p->object, p->address) : ROW_NONE;
     return row != ROW_NONE ? callgrind_context(c, row) : hpcprof_add_context(c->into, &context);
 }
 

@@ -73,7 +73,7 @@ struct callgrind {
     unsigned parts;
     /* what was counted, each place once: a file has as many parts as there were dumps */
     struct cost_positions positions;
-    bool group_changed; /* cost_positions_enter is to be told */
+    bool group_changed; /* callgrind_positions_enter is to be told */
     struct interner calls;
     struct VEC(uint64_t) costs;    /* by row and event, since the events were named */
     struct VEC(uint64_t) executed; /* by row: Ir, where there are addresses */

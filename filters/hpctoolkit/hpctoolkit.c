@@ -258,7 +258,7 @@ bool hpctoolkit_sniff(const void *bytes, size_t len)
         return true;
     while (i < n && isspace((unsigned char)text[i]))
         i++;
-    return looks_like_text(bytes, len) && i < n && text[i] == '<' && memmem(text, n, root, sizeof root - 1);
+    return filter_looks_like_text(bytes, len) && i < n && text[i] == '<' && memmem(text, n, root, sizeof root - 1);
 }
 
 static int open_file(const struct filter_input *in, const char *path, struct filemap *map, struct err *err)

@@ -9,5 +9,5 @@ FUZZERS += %D%/hpctoolkit_fuzz
 %C%_hpctoolkit_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_hpctoolkit_fuzz_LDADD = $(LIBFUZZER) $(FILTERS_LDADD)
 EXTRA_DIST += \
-	tests/filters/hpctoolkit.example tests/filters/hpctoolkit.out tests/filters/hpctoolkit.py tests/corpus/filter/hpctoolkit tests/corpus/hpctoolkit/heat \
+	tests/filters/hpctoolkit.example tests/filters/hpctoolkit.out tests/filters/hpctoolkit.py tests/corpus/hpctoolkit/heat \
 	tests/filters/hpctoolkit-database/meta.db tests/filters/hpctoolkit-database/profile.db tests/filters/hpctoolkit-database/damaged

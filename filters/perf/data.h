@@ -2,7 +2,7 @@
  * What the files that read perf.data share; data.c is their door, and says what such a file is.
  *
  *     data.c      the file, the pipe, and the records one after the other
- *     unpack.c    records that are packed in others
+ *     filter_unpack.c    records that are packed in others
  *     order.c     records wait until nothing earlier can come
  *     records.c   what each record says, for perf_run
  *     attrs.c     events, and what is known of the recording
@@ -162,7 +162,7 @@ int perf_data_finish_round(struct perf_data *);
 int perf_data_finish_all(struct perf_data *);
 void perf_data_release_order(struct perf_data *);
 
-/* ---- unpack.c */
+/* ---- filter_unpack.c */
 
 typedef int perf_data_reader(struct perf_data *, const uint8_t *at, const struct record *);
 bool perf_data_is_packed(uint32_t type);

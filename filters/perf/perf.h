@@ -3,7 +3,8 @@
  *
  *     data.c, data.h   the file, the pipe, and the records one after the other; data.h lists its parts
  *     script.c         the text
- *     run.c            what both say happened: mappings, forks, samples
+ *     gperftools.c     profiles of gperftools, which are mappings and stacks as well
+ *     run.c            what they say happened: mappings, forks, samples
  *     chain_cache.c    frames of call chains, each once
  */
 #ifndef FILTERS_PERF_H
@@ -11,6 +12,8 @@
 
 #include "filters/filters.h"
 
+bool gperftools_sniff(const void *bytes, size_t len);
+int gperftools_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 bool perf_script_sniff(const void *bytes, size_t len);
 int perf_script_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);
 bool perf_data_sniff(const void *bytes, size_t len);

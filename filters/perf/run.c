@@ -11,7 +11,7 @@ struct process { /* what it has mapped now: by address, without overlap */
 
 struct binary {
     bool read;
-    struct image image;
+    struct filter_image image;
 };
 
 struct event_sum {
@@ -37,12 +37,12 @@ struct found { /* what perf found out itself, as in perf_frame */
 
 #define NONE UINT32_MAX
 
-enum placed { PLACED, WITHOUT_MAPPING, WITHOUT_BINARY };
+enum placed { PLACED, WITHOUT_MAPPING, WITHOUT_BINARY, NAMED_OTHERWISE };
 
 struct perf_run {
     struct hpcprof *into;
     const struct filter_input *in;
-    const char *name;
+    const char *name, *sampler;
     struct strtab *strings; /* own: paths, event names, thread names */
     struct VEC(struct process) processes;
     struct hashmap process_index;                 /* by pid */
@@ -54,6 +54,7 @@ struct perf_run {
     struct hashmap thread_index; /* by pid and tid */
     struct hashmap names;        /* by tid */
     struct names words;          /* of symbols */
+    struct hashmap agree;        /* by address, symbol and path: names_agree */
     struct VEC(struct binary) binaries;
     struct chain_cache steps;
     struct VEC(struct found) found; /* row 0: nothing */
@@ -63,7 +64,7 @@ struct perf_run {
     struct VEC(uint8_t) placed;    /* by context */
     struct VEC(struct hpcprof_count) sums;
     struct hashmap sum_index;
-    uint64_t samples, without_mapping, without_binary;
+    uint64_t samples, without_mapping, without_binary, named_otherwise;
     bool has_offsets;                      /* frames of chains are offsets in files */
     str_id host, machine, kernel, command; /* of into */
 };
@@ -74,6 +75,7 @@ struct perf_run *perf_run_create(struct hpcprof *into, const struct filter_input
     r->into = into;
     r->in = in;
     r->name = in->name;
+    r->sampler = "perf";
     r->strings = strtab_create();
     r->last_process = r->last_thread = NONE;
     *vec_push(&r->found) = (struct found){0};
@@ -85,7 +87,7 @@ void perf_run_free(struct perf_run *r)
     if (!r)
         return;
     for (size_t i = 0; i < r->binaries.count; i++)
-        image_release(&r->binaries.items[i].image);
+        filter_image_release(&r->binaries.items[i].image);
     for (size_t i = 0; i < r->processes.count; i++)
         vec_release(&r->processes.items[i].mappings);
     vec_release(&r->binaries);
@@ -101,6 +103,7 @@ void perf_run_free(struct perf_run *r)
     hashmap_release(&r->event_index);
     hashmap_release(&r->thread_index);
     hashmap_release(&r->names);
+    hashmap_release(&r->agree);
     names_release(&r->words);
     hashmap_release(&r->found_index);
     hashmap_release(&r->sum_index);
@@ -111,6 +114,12 @@ void perf_run_free(struct perf_run *r)
 struct strtab *perf_run_strings(struct perf_run *r)
 {
     return r->strings;
+}
+
+void perf_run_is(struct perf_run *r, const char *sampler, uint32_t event, const char *unit)
+{
+    r->sampler = sampler;
+    r->events.items[event].unit = strtab_add(r->strings, unit);
 }
 
 void perf_run_about(struct perf_run *r, const char *host, const char *machine, const char *kernel, const char *command)
@@ -247,11 +256,11 @@ static bool linked_at(struct perf_run *r, str_id path, uint64_t offset, uint64_t
     struct binary *b = &r->binaries.items[path];
     struct filemap map;
     if (!b->read && input_open(r->in, strtab_get(r->strings, path), &map)) {
-        image_read(&b->image, map.bytes, map.len);
+        filter_image_read(&b->image, map.bytes, map.len);
         filemap_release(&map);
     }
     b->read = true;
-    return image_linked_at(&b->image, offset, address);
+    return filter_image_linked_at(&b->image, offset, address);
 }
 
 /* ---- contexts ------------------------------------------------------------------------------------------ */
@@ -287,6 +296,43 @@ static bool is_offset(struct perf_run *r, const struct perf_frame *f, const stru
     return is;
 }
 
+/* Of the file, and of the one with its debug information, which perf asks too. */
+static void read_symbols(struct perf_run *r, struct binary *b, const char *path)
+{
+    char debug[128] = "";
+    struct filemap map;
+    if (input_open(r->in, path, &map)) {
+        image_read_symbols(&b->image, map.bytes, map.len);
+        image_debug_file(map.bytes, map.len, debug);
+        filemap_release(&map);
+    }
+    if (*debug && input_open(r->in, debug, &map)) {
+        image_read_symbols(&b->image, map.bytes, map.len);
+        filemap_release(&map);
+    }
+}
+
+/* What a text calls a function is evidence; what this machine has under that path may be another build. Only where both
+   agree the address is worth something. */
+static bool names_agree(struct perf_run *r, const struct chain_step *s, const struct perf_frame *f, str_id path,
+                        uint64_t address)
+{
+    const char *symbol = strtab_get(r->strings, f->symbol);
+    struct binary *b = &r->binaries.items[path];
+    if (!f->object || !*symbol || str_ends(symbol, "@plt"))
+        return true;
+    uint32_t *known = hashmap_put(&r->agree, hash_near(address, f->symbol, path));
+    if (*known != HASHMAP_NONE)
+        return *known;
+    if (!b->image.names)
+        read_symbols(r, b, strtab_get(r->strings, path));
+    if (strcmp(symbol, "[unknown]") == 0) /* nothing there here either, in what was mapped and not just named */
+        *known = r->mappings > 0 && !image_has_symbol(&b->image, address, NULL, UINT64_MAX);
+    else
+        *known = image_has_symbol(&b->image, address, symbol, f->into == UINT64_MAX ? f->into : f->into - s->caller);
+    return *known;
+}
+
 /* A caller is where the call stands: its frame has the address behind that. */
 static uint32_t resolve(struct perf_run *r, const struct chain_step *s, struct perf_frame f)
 {
@@ -295,25 +341,36 @@ static uint32_t resolve(struct perf_run *r, const struct chain_step *s, struct p
     const struct perf_mapping *m = mapping_at(r, s->process, &f);
     const char *path = strtab_get(r->strings, m ? m->path : f.object);
     uint64_t offset = m ? f.ip - m->begin + m->offset : 0;
+    bool differs = false;
     if (is_offset(r, &f, m, &c.address)) {
         c.module = hpcprof_add_module(r->into, strtab_get(r->strings, f.object), "");
-        return add_context(r, &c, PLACED);
+        if (names_agree(r, s, &f, f.object, c.address))
+            return add_context(r, &c, PLACED);
+        differs = true;
     }
     c.module = hpcprof_add_module(r->into, module_name(path), m ? strtab_get(r->strings, m->build_id) : "");
-    if (m && path[0] == '/' && linked_at(r, m->path, offset, &c.address))
-        return add_context(r, &c, PLACED);
+    if (!differs && m && path[0] == '/' && linked_at(r, m->path, offset, &c.address)) {
+        if (names_agree(r, s, &f, m->path, c.address))
+            return add_context(r, &c, PLACED);
+        differs = true;
+    }
     if (m && strcmp(path, "[vdso]") == 0) {
         c.address = offset;
         return add_context(r, &c, PLACED);
     }
     /* What perf found out itself is all there is. */
     c.by_line = true;
+    c.address = 0;
     const char *symbol = strtab_get(r->strings, f.symbol);
     if (strcmp(symbol, "[unknown]") != 0)
         c.procedure = strtab_add(r->into->strings, names_in_words(&r->words, r->into->strings, symbol));
     c.file = strtab_add(r->into->strings, strtab_get(r->strings, f.file));
     c.line = f.line;
-    return add_context(r, &c, path[0] != '/' ? PLACED : m ? WITHOUT_BINARY : WITHOUT_MAPPING);
+    return add_context(r, &c,
+                       differs          ? NAMED_OTHERWISE
+                       : path[0] != '/' ? PLACED
+                       : m              ? WITHOUT_BINARY
+                                        : WITHOUT_MAPPING);
 }
 
 /* The number of what perf found out itself, where it says so. */
@@ -438,10 +495,11 @@ uint32_t perf_run_event(struct perf_run *r, const char *name)
     return *slot;
 }
 
-static void see_event(struct event_sum *e, uint64_t period)
+static void see_event(struct event_sum *e, uint64_t samples, uint64_t all)
 {
-    e->samples++;
-    e->total += period;
+    uint64_t period = all / samples;
+    e->samples += samples;
+    e->total += all;
     e->least = period < e->least ? period : e->least;
     e->most = period > e->most ? period : e->most;
 }
@@ -465,7 +523,7 @@ static uint32_t see_thread(struct perf_run *r, uint32_t pid, uint32_t tid)
     return r->last_thread;
 }
 
-static void add_sum(struct perf_run *r, struct chain_step *s, uint32_t thread, uint32_t event, unsigned samples,
+static void add_sum(struct perf_run *r, struct chain_step *s, uint32_t thread, uint32_t event, uint64_t samples,
                     uint64_t value)
 {
     struct hpcprof_count *sum = find_sum(r, s, thread, event);
@@ -481,11 +539,13 @@ void perf_run_sample(struct perf_run *r, const struct perf_sample *sample)
     uint32_t thread = see_thread(r, sample->pid, sample->tid);
     if (thread >= LIMIT_THREADS) /* another */
         return;
-    see_event(&r->events.items[sample->event], sample->period);
-    r->samples++;
-    r->without_mapping += r->placed.items[step->context] == WITHOUT_MAPPING;
-    r->without_binary += r->placed.items[step->context] == WITHOUT_BINARY;
-    add_sum(r, step, thread, sample->event, 1, sample->period);
+    uint64_t samples = sample->samples ? sample->samples : 1;
+    see_event(&r->events.items[sample->event], samples, sample->period);
+    r->samples += samples;
+    r->without_mapping += r->placed.items[step->context] == WITHOUT_MAPPING ? samples : 0;
+    r->without_binary += r->placed.items[step->context] == WITHOUT_BINARY ? samples : 0;
+    r->named_otherwise += r->placed.items[step->context] == NAMED_OTHERWISE ? samples : 0;
+    add_sum(r, step, thread, sample->event, samples, sample->period);
 }
 
 void perf_run_extra(struct perf_run *r, const struct perf_sample *sample, const char *what, const char *unit,
@@ -552,8 +612,8 @@ static void add_events(struct perf_run *r)
             continue;
         struct hpcprof_event event = {
             .name = strtab_add(r->into->strings, name),
-            .description = strtab_add(r->into->strings, "as perf measured it"),
-            .unit = strtab_add(r->into->strings, e->extra ? strtab_get(r->strings, e->unit) : unit_of(name)),
+            .description = strtab_printf(r->into->strings, "as %s measured it", r->sampler),
+            .unit = strtab_add(r->into->strings, e->extra || e->unit ? strtab_get(r->strings, e->unit) : unit_of(name)),
             .period = e->samples ? e->total / e->samples : 0,
             .flags = e->samples && e->least != e->most ? HPCPROF_FREQUENCY : 0};
         if (event.period == 0 && e->samples)
@@ -581,7 +641,7 @@ static void add_process(struct perf_run *r, uint32_t pid, str_id name)
                                   .machine = r->machine,
                                   .kernel = r->kernel,
                                   .command = r->command ? r->command : name,
-                                  .sampler = strtab_add(r->into->strings, "perf"),
+                                  .sampler = strtab_add(r->into->strings, r->sampler),
                                   .pid = pid,
                                   .rank = -1,
                                   .exit_status = -1,
@@ -705,6 +765,11 @@ int perf_run_finish(struct perf_run *r, const char *advice, struct warnings *war
                      "%s: %.1f%% of the samples are by function only, because the file has no mappings for them; use "
                      "'perf script --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso'",
                      r->name, 100.0 * (double)r->without_mapping / all);
+    if (r->named_otherwise)
+        warnings_add(warnings,
+                     "%s: %.1f%% of the samples are known by function only, because the binaries on this machine have "
+                     "other symbols there, or none; were they rebuilt, or are they of another machine?",
+                     r->name, 100.0 * (double)r->named_otherwise / all);
     if (r->without_binary)
         warnings_add(warnings,
                      "%s: %.1f%% of the samples are by function only, because their binaries are not on this machine",

@@ -18,6 +18,7 @@ struct perf_mapping {
 struct perf_frame {
     uint64_t ip;
     str_id symbol, object; /* what perf found out itself, where it says so; 0 */
+    uint64_t into;         /* bytes into the symbol; UINT64_MAX: not said */
     str_id file;           /* and the line, for where the address cannot be placed */
     uint32_t line;
     bool may_be_offset; /* in chains perf's text has had offsets in the object's file since 5.17, addresses before */
@@ -25,7 +26,8 @@ struct perf_frame {
 
 struct perf_sample {
     uint32_t pid, tid, event;
-    uint64_t period;
+    uint64_t samples;                /* that it stands for; 0: one */
+    uint64_t period;                 /* of all of them */
     bool kernel;                     /* taken there: its first frame lies in the kernel's mappings */
     const struct perf_frame *frames; /* the innermost first; NULL and 0: the place is not known */
     size_t frame_count;
@@ -35,6 +37,8 @@ struct perf_run;
 struct perf_run *perf_run_create(struct hpcprof *into, const struct filter_input *);
 void perf_run_free(struct perf_run *);
 struct strtab *perf_run_strings(struct perf_run *);
+/* Another tool than perf recorded it: its name, and what its event counts. */
+void perf_run_is(struct perf_run *, const char *sampler, uint32_t event, const char *unit);
 /* What the recording says of all its processes. NULL: not known. */
 void perf_run_about(struct perf_run *, const char *host, const char *machine, const char *kernel, const char *command);
 void perf_run_map(struct perf_run *, uint32_t pid, const struct perf_mapping *);

@@ -91,20 +91,20 @@ static bool read_who(const char *line, struct sample *s, const char **rest)
         }
         if (!is_blank(*c))
             continue;
-        c = skip_blanks(c);
+        c = filter_skip_blanks(c);
         if (*c == '[') {
             c = strchr(c, ']');
-            c = c ? skip_blanks(c + 1) : at;
+            c = c ? filter_skip_blanks(c + 1) : at;
         }
         if (!number(&c, 10, &ignored) || *c != '.')
             continue;
         c++;
         if (!number(&c, 10, &ignored) || *c != ':')
             continue;
-        *rest = skip_blanks(c + 1);
+        *rest = filter_skip_blanks(c + 1);
         s->pid = (uint32_t)pid;
         s->tid = (uint32_t)tid;
-        s->comm = skip_blanks(line);
+        s->comm = filter_skip_blanks(line);
         while (at > s->comm && is_blank(at[-1]))
             at--;
         s->comm_length = at > s->comm ? (size_t)(at - s->comm) : 0;
@@ -121,12 +121,13 @@ static bool is_frame(const char *c)
 }
 
 /* "5583078a17e8 main+0x338 (/home/me/heat)"; symbols may hold blanks and brackets. The text is cut into pieces. */
-static bool read_frame(char *text, uint64_t *ip, const char **symbol, const char **object, bool *inlined)
+static bool read_frame(char *text, uint64_t *ip, const char **symbol, const char **object, uint64_t *into,
+                       bool *inlined)
 {
     const char *after = text;
     if (!number(&after, 16, ip) || (*after && !is_blank(*after)))
         return false;
-    char *c = text + (skip_blanks(after) - text), *open = NULL;
+    char *c = text + (filter_skip_blanks(after) - text), *open = NULL;
     *symbol = c;
     *object = "";
     *inlined = false;
@@ -145,14 +146,17 @@ static bool read_frame(char *text, uint64_t *ip, const char **symbol, const char
             open[-1] = '\0';
     }
     char *offset = strrchr(c, '+');
-    if (offset && offset[1] == '0' && offset[2] == 'x')
+    *into = UINT64_MAX;
+    if (offset && offset[1] == '0' && offset[2] == 'x') {
+        *into = strtoull(offset + 1, NULL, 16);
         *offset = '\0';
+    }
     return true;
 }
 
 static void take_rest(struct sample *s, const char *rest)
 {
-    s->frame = skip_blanks(rest);
+    s->frame = filter_skip_blanks(rest);
     s->has_frame = is_frame(s->frame);
 }
 
@@ -168,7 +172,7 @@ static bool read_sample(const char *line, struct sample *s)
     if (number(&after, 10, &period) && is_blank(*after)) {
         s->period = period;
         s->has_period = true;
-        c = skip_blanks(after);
+        c = filter_skip_blanks(after);
     }
     /* the event's name ends at the colon before a blank: "cycles:u:", "perf::TASK-CLOCK:" */
     const char *end = c;
@@ -238,12 +242,12 @@ static struct sample nameless_sample(void)
 /* *sure: it says more than a name, which any text does. */
 static bool read_loose(const char *line, struct sample *s, bool *sure)
 {
-    const char *c = line, *begin = skip_blanks(line), *name_end = begin;
+    const char *c = line, *begin = filter_skip_blanks(line), *name_end = begin;
     enum word last = NAME;
     *s = nameless_sample();
     *sure = false;
     for (size_t words = 0; words < MOST_WORDS; words++) {
-        const char *word = skip_blanks(c);
+        const char *word = filter_skip_blanks(c);
         size_t n = strcspn(word, " \t"), columns = (size_t)(word - c) + n;
         enum word kind = n ? word_of(word, n, columns) : NAME;
         if (n == 0 || (kind == NAME && last != NAME) || kind == ADDRESS)
@@ -294,7 +298,7 @@ static bool read_mapping(const char *line, uint32_t *process, struct perf_mappin
     uint64_t pid, length;
     if (!c || !(c = strchr(c, ' ')))
         return false;
-    c = skip_blanks(c);
+    c = filter_skip_blanks(c);
     if (*c == '-') /* the kernel's own: -1/0 */
         return false;
     if (!number(&c, 10, &pid) || !(c = strchr(c, '[')))
@@ -356,7 +360,7 @@ static const struct known_frame *known_frame(struct reader *r, const char *text,
     r->frame.len = 0;
     buf_add(&r->frame, text, n);
     *known = (struct known_frame){0};
-    if (!read_frame(r->frame.bytes, &known->frame.ip, &symbol, &object, &known->inlined))
+    if (!read_frame(r->frame.bytes, &known->frame.ip, &symbol, &object, &known->frame.into, &known->inlined))
         return NULL;
     known->frame.symbol = strtab_add(strings, symbol);
     known->frame.object = strtab_add(strings, object);
@@ -515,7 +519,7 @@ static void take_sample(struct reader *r, const struct sample *s, bool sure)
 static bool sniff_loose(const char *line)
 {
     const char *c = line;
-    for (size_t n; *(c = skip_blanks(c)); c += n) {
+    for (size_t n; *(c = filter_skip_blanks(c)); c += n) {
         n = strcspn(c, " \t");
         size_t digits = digits_of(c, n, "0123456789abcdef");
         bool aligned = c - line >= 2 && (c[-1] == ' ' && c[-2] == ' ') && (size_t)(c - line) + n >= ADDRESS_COLUMNS;
@@ -530,7 +534,7 @@ static bool sniff_loose(const char *line)
 /* What -F +insn and +insnlen put behind a sample. */
 static bool is_instruction(const char *line)
 {
-    const char *word = skip_blanks(line);
+    const char *word = filter_skip_blanks(line);
     return word > line && (str_starts(word, "insn:") || str_starts(word, "ilen:"));
 }
 
@@ -547,7 +551,7 @@ static void take_line(struct reader *r)
     bool sure = true, strict;
     if (r->lines.len && r->lines.line[0] == '\t' && take_frame(r))
         return;
-    const char *line = line_reader_copy(&r->lines);
+    const char *line = filter_line_reader_copy(&r->lines);
     strict = read_sample(line, &s);
     if (!strict && (is_instruction(line) || take_record(r, line) || take_frame(r) || is_source(line)))
         return;
@@ -558,9 +562,9 @@ static void take_line(struct reader *r)
 
 bool perf_script_sniff(const void *bytes, size_t len)
 {
-    struct line_reader r = line_reader_make(bytes, looks_like_text(bytes, len) ? len : 0);
+    struct line_reader r = filter_line_reader_make(bytes, filter_looks_like_text(bytes, len) ? len : 0);
     bool found = false, after_header = false;
-    while (!found && r.number < 50 && line_reader_next(&r)) {
+    while (!found && r.number < 50 && filter_line_reader_next(&r)) {
         bool sure, is_header;
         struct sample s;
         struct perf_mapping m;
@@ -576,7 +580,7 @@ bool perf_script_sniff(const void *bytes, size_t len)
         is_header = read_loose(r.text.bytes, &s, &sure);
         after_header = is_header && sure && !s.has_frame && s.event != nameless_event;
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return found;
 }
 
@@ -595,9 +599,9 @@ static bool take_last_line(struct reader *r, const struct filter_input *in, stru
 
 int perf_script_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct reader r = {.run = perf_run_create(into, in), .lines = line_reader_make(in->bytes, in->len)};
+    struct reader r = {.run = perf_run_create(into, in), .lines = filter_line_reader_make(in->bytes, in->len)};
     r.known = mem_calloc(KNOWN_FRAMES, sizeof *r.known);
-    while (line_reader_step(&r.lines)) {
+    while (filter_line_reader_step(&r.lines)) {
         if (r.lines.at == r.lines.end && take_last_line(&r, in, warnings))
             break;
         take_line(&r);
@@ -614,7 +618,7 @@ int perf_script_convert(const struct filter_input *in, struct hpcprof *into, str
                                  "comm,pid,tid,time,event,period,ip,sym,symoff,dso' writes the required text",
                                  warnings, err);
     perf_run_free(r.run);
-    line_reader_release(&r.lines);
+    filter_line_reader_release(&r.lines);
     buf_release(&r.last_event);
     buf_release(&r.last_name);
     buf_release(&r.frame);

@@ -89,7 +89,7 @@ static void keep_shares(struct merger *m)
 {
     struct hpcprof_share *shares = hpcprof_shares(m->from);
     for (uint32_t e = 0; e < m->from->event_count; e++)
-        tables_add_share(m->into, m->events[e], shares[e]);
+        hpcprof_tables_add_share(m->into, m->events[e], shares[e]);
     mem_free(shares);
 }
 

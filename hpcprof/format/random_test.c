@@ -469,7 +469,7 @@ static void cut_block(void *ctx, const struct hpcprof_block *b)
         memcpy(&type, cuts->bytes->bytes + b->offset, 4);
         buf_add(&rest, payload, length - less);
         buf_add(&file, cuts->bytes->bytes, (size_t)b->offset);
-        write_block_head(&file, type, &rest);
+        hpcprof_write_block_head(&file, type, &rest);
         buf_add(&file, payload, length - less);
         if (hpcprof_read_bytes(file.bytes, file.len, "cut", &p, w, NULL) == 0) {
             put_shared(&lines, p), put_counts(&lines, p, false);
@@ -894,14 +894,14 @@ static void test_shares(void)
 
 int main(void)
 {
-    test_there_and_back();
-    test_cut_blocks();
-    test_incomplete();
-    test_values_told();
-    test_several_blocks();
-    test_long_name();
-    test_folders();
-    test_counts_in_any_order();
-    test_shares();
+    RUN(test_there_and_back);
+    RUN(test_cut_blocks);
+    RUN(test_incomplete);
+    RUN(test_values_told);
+    RUN(test_several_blocks);
+    RUN(test_long_name);
+    RUN(test_folders);
+    RUN(test_counts_in_any_order);
+    RUN(test_shares);
     return tap_done();
 }

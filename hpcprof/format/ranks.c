@@ -77,7 +77,7 @@ static bool unpack_beside(struct parts *m, struct cursor *c, struct hpcprof *p, 
     }
     for (uint32_t i = 0; i < p->event_count && m->summed; i++) {
         uint64_t sampled = cursor_uleb(c), counted = cursor_uleb(c);
-        tables_add_share(p, i, (struct hpcprof_share){sampled, counted});
+        hpcprof_tables_add_share(p, i, (struct hpcprof_share){sampled, counted});
     }
     return !c->bad;
 }

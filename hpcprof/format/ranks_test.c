@@ -513,12 +513,12 @@ int main(void)
     read_by_any(one);
     mem_free(one);
     dir_remove_tree(dir, NULL);
-    test_cut();
-    test_cut_beside();
-    test_made_up();
-    test_sent();
-    test_before();
-    test_before_of_less();
-    test_other_table();
+    RUN(test_cut);
+    RUN(test_cut_beside);
+    RUN(test_made_up);
+    RUN(test_sent);
+    RUN(test_before);
+    RUN(test_before_of_less);
+    RUN(test_other_table);
     return tap_done();
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-uint32_t reader_row(struct reader *r, const struct reader_rows *rows, uint64_t i, const char *what)
+uint32_t hpcprof_reader_row(struct reader *r, const struct reader_rows *rows, uint64_t i, const char *what)
 {
     if (i < rows->count)
         return rows->items[i];
@@ -17,7 +17,7 @@ uint32_t reader_row(struct reader *r, const struct reader_rows *rows, uint64_t i
     return 0;
 }
 
-str_id reader_string(struct reader *r, struct cursor *c)
+str_id hpcprof_reader_string(struct reader *r, struct cursor *c)
 {
     size_t len;
     const char *s = cursor_text(c, &len);
@@ -25,7 +25,7 @@ str_id reader_string(struct reader *r, struct cursor *c)
 }
 
 /* The number of rows that follow; each takes at least a byte, so more rows than bytes is nonsense. */
-uint64_t reader_count(struct reader *r, struct cursor *c)
+uint64_t hpcprof_reader_count(struct reader *r, struct cursor *c)
 {
     uint64_t n = cursor_uleb(c);
     if (n > cursor_left(c)) {
@@ -39,12 +39,12 @@ static void read_process(struct reader *r, struct cursor *c)
 {
     struct hpcprof_process row = {
         .source_file = strtab_add(r->p->strings, path_base(r->name)), .rank = -1, .exit_status = -1};
-    row.host = reader_string(r, c);
-    row.command = reader_string(r, c);
-    row.working_dir = reader_string(r, c);
-    row.machine = reader_string(r, c);
-    row.kernel = reader_string(r, c);
-    row.sampler = reader_string(r, c);
+    row.host = hpcprof_reader_string(r, c);
+    row.command = hpcprof_reader_string(r, c);
+    row.working_dir = hpcprof_reader_string(r, c);
+    row.machine = hpcprof_reader_string(r, c);
+    row.kernel = hpcprof_reader_string(r, c);
+    row.sampler = hpcprof_reader_string(r, c);
     row.start_ns = cursor_uleb(c);
     row.pid = (uint32_t)cursor_uleb(c);
     row.parent_pid = (uint32_t)cursor_uleb(c);
@@ -66,10 +66,10 @@ static void read_notes(struct reader *r, struct cursor *c)
 {
     if (!have_process(r))
         return;
-    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
+    for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
         struct hpcprof_note row = {.process = r->process};
-        row.name = reader_string(r, c);
-        row.value = reader_string(r, c);
+        row.name = hpcprof_reader_string(r, c);
+        row.value = hpcprof_reader_string(r, c);
         if (!c->bad)
             hpcprof_add_note(r->p, &row);
     }
@@ -77,11 +77,11 @@ static void read_notes(struct reader *r, struct cursor *c)
 
 static void read_events(struct reader *r, struct cursor *c)
 {
-    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
+    for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
         struct hpcprof_event row = {0};
-        row.name = reader_string(r, c);
-        row.description = reader_string(r, c);
-        row.unit = reader_string(r, c);
+        row.name = hpcprof_reader_string(r, c);
+        row.description = hpcprof_reader_string(r, c);
+        row.unit = hpcprof_reader_string(r, c);
         row.period = cursor_uleb(c);
         row.flags = (unsigned)cursor_uleb(c);
         if (r->events.count >= LIMIT_EVENTS || r->p->event_count >= LIMIT_EVENTS)
@@ -94,9 +94,9 @@ static void read_events(struct reader *r, struct cursor *c)
 
 static void read_modules(struct reader *r, struct cursor *c)
 {
-    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
-        str_id path = reader_string(r, c), build_id = reader_string(r, c);
-        for (uint64_t ranges = reader_count(r, c); ranges > 0 && !c->bad; ranges--) {
+    for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
+        str_id path = hpcprof_reader_string(r, c), build_id = hpcprof_reader_string(r, c);
+        for (uint64_t ranges = hpcprof_reader_count(r, c); ranges > 0 && !c->bad; ranges--) {
             cursor_uleb(c); /* where it was loaded, how long, the address there: for people and later uses */
             cursor_uleb(c);
             cursor_uleb(c);
@@ -112,9 +112,9 @@ static void read_modules(struct reader *r, struct cursor *c)
 static void read_own_files(struct reader *r, struct cursor *c)
 {
     uint64_t row = 0;
-    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
+    for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
         row += cursor_uleb(c);
-        struct own_file own = {row, reader_string(r, c)};
+        struct own_file own = {row, hpcprof_reader_string(r, c)};
         if (!c->bad)
             *vec_push(&r->own_files) = own;
     }
@@ -132,17 +132,17 @@ static str_id own_file(struct reader *r)
 static void read_contexts(struct reader *r, struct cursor *c)
 {
     uint64_t module = 0, address = 0;
-    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
+    for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
         struct hpcprof_context row = {.parent = HPCPROF_NO_PARENT};
         uint64_t flags = cursor_uleb(c);
         if (flags & FORMAT_HAS_PARENT)
-            row.parent = reader_row(r, &r->contexts, cursor_uleb(c), "the parent of a context is missing");
+            row.parent = hpcprof_reader_row(r, &r->contexts, cursor_uleb(c), "the parent of a context is missing");
         module += (uint64_t)cursor_sleb(c);
-        row.module = reader_row(r, &r->modules, module, "the module of a context is missing");
+        row.module = hpcprof_reader_row(r, &r->modules, module, "the module of a context is missing");
         if (flags & FORMAT_BY_LINE) {
             row.by_line = true;
-            row.procedure = reader_string(r, c);
-            row.file = reader_string(r, c);
+            row.procedure = hpcprof_reader_string(r, c);
+            row.file = hpcprof_reader_string(r, c);
             row.line = (uint32_t)cursor_uleb(c);
             row.procedure_file = own_file(r);
         } else {
@@ -156,9 +156,9 @@ static void read_contexts(struct reader *r, struct cursor *c)
 
 static void read_regions(struct reader *r, struct cursor *c)
 {
-    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
-        uint32_t parent = reader_row(r, &r->regions, cursor_uleb(c), "the parent of a region is missing");
-        str_id name = reader_string(r, c);
+    for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
+        uint32_t parent = hpcprof_reader_row(r, &r->regions, cursor_uleb(c), "the parent of a region is missing");
+        str_id name = hpcprof_reader_string(r, c);
         if (c->bad || r->wrong)
             return;
         *vec_push(&r->regions) = hpcprof_add_region(r->p, strtab_get(r->p->strings, name), parent);
@@ -169,9 +169,9 @@ static void read_threads(struct reader *r, struct cursor *c)
 {
     if (!have_process(r))
         return;
-    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
+    for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
         struct hpcprof_thread row = {.number = (uint32_t)cursor_uleb(c), .start_ns = cursor_uleb(c)};
-        row.name = reader_string(r, c);
+        row.name = hpcprof_reader_string(r, c);
         if (c->bad)
             return;
         *vec_push(&r->threads) = hpcprof_add_thread(r->p, &row);
@@ -190,15 +190,15 @@ static void read_counts(struct reader *r, struct cursor *c)
 {
     struct VEC(struct hpcprof_count) rows = {0};
     struct hpcprof_count row = {0};
-    row.thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing");
-    row.event = reader_row(r, &r->events, cursor_uleb(c), "its event is missing");
-    row.region = reader_row(r, &r->regions, cursor_uleb(c), "its region is missing");
+    row.thread = hpcprof_reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing");
+    row.event = hpcprof_reader_row(r, &r->events, cursor_uleb(c), "its event is missing");
+    row.region = hpcprof_reader_row(r, &r->regions, cursor_uleb(c), "its region is missing");
     uint64_t flags = cursor_uleb(c), context = 0;
     if (r->wrong || c->bad)
         return;
-    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad && !r->wrong; n--) {
+    for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad && !r->wrong; n--) {
         context += cursor_uleb(c);
-        row.context = reader_row(r, &r->contexts, context, "the context of a count is missing");
+        row.context = hpcprof_reader_row(r, &r->contexts, context, "the context of a count is missing");
         row.samples = cursor_uleb(c);
         row.value =
             flags & FORMAT_HAS_VALUES ? cursor_uleb(c) : times_period(row.samples, r->p->events[row.event].period);
@@ -213,11 +213,11 @@ static void read_counts(struct reader *r, struct cursor *c)
 
 static void read_totals(struct reader *r, struct cursor *c)
 {
-    struct hpcprof_total row = {.thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing")};
+    struct hpcprof_total row = {.thread = hpcprof_reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing")};
     if (r->wrong)
         return;
-    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
-        row.event = reader_row(r, &r->events, cursor_uleb(c), "the event of a total is missing");
+    for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
+        row.event = hpcprof_reader_row(r, &r->events, cursor_uleb(c), "the event of a total is missing");
         row.value = cursor_uleb(c);
         if (c->bad || r->wrong)
             return;
@@ -227,9 +227,9 @@ static void read_totals(struct reader *r, struct cursor *c)
 
 static void read_thread_end(struct reader *r, struct cursor *c)
 {
-    uint32_t thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing");
+    uint32_t thread = hpcprof_reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing");
     uint64_t end_ns = cursor_uleb(c), cpu_ns = cursor_uleb(c);
-    str_id name = reader_string(r, c);
+    str_id name = hpcprof_reader_string(r, c);
     if (r->wrong || c->bad)
         return;
     r->p->threads[thread].end_ns = end_ns;
@@ -269,8 +269,8 @@ static const struct {
     {FORMAT_TOTALS, "totals", read_totals},
     {FORMAT_THREAD_END, "thread end", read_thread_end},
     {FORMAT_END, "process end", read_end},
-    {FORMAT_TABLES, "tables", read_tables},
-    {FORMAT_ROWS, "table rows", read_table_rows},
+    {FORMAT_TABLES, "tables", hpcprof_read_tables},
+    {FORMAT_ROWS, "table rows", hpcprof_read_table_rows},
 };
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
@@ -382,7 +382,7 @@ static void release_rows(struct reader *r)
     vec_release(&r->own_files);
     vec_release(&r->threads);
     vec_release(&r->regions);
-    release_tables(r);
+    hpcprof_release_tables(r);
 }
 
 /* Adds one file to `p`. */

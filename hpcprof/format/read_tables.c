@@ -3,7 +3,7 @@
 
 static const char *table_string(struct reader *r, struct cursor *c)
 {
-    return strtab_get(r->p->strings, reader_string(r, c));
+    return strtab_get(r->p->strings, hpcprof_reader_string(r, c));
 }
 
 static void read_column(struct reader *r, struct cursor *c, struct table_column *column)
@@ -18,16 +18,16 @@ static void read_column(struct reader *r, struct cursor *c, struct table_column 
     column->refers = table_string(r, c);
 }
 
-void read_tables(struct reader *r, struct cursor *c)
+void hpcprof_read_tables(struct reader *r, struct cursor *c)
 {
-    for (uint64_t n = reader_count(r, c); n > 0 && !c->bad; n--) {
+    for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
         struct table_column columns[LIMIT_TABLE_COLUMNS];
         struct table_decl decl = {.columns = columns};
         struct reader_table row = {0};
         decl.name = table_string(r, c);
         decl.title = table_string(r, c);
         decl.description = table_string(r, c);
-        decl.column_count = reader_count(r, c);
+        decl.column_count = hpcprof_reader_count(r, c);
         if (decl.column_count > LIMIT_TABLE_COLUMNS || r->tables.count == LIMIT_TABLES)
             r->wrong = "too many tables, or too many columns in a table";
         for (size_t i = 0; i < decl.column_count && !c->bad && !r->wrong; i++)
@@ -82,7 +82,7 @@ static union table_cell read_cell(struct reader *r, struct cursor *c, const stru
         memcpy(&cell.number, &bits, sizeof cell.number);
         break;
     case TABLE_TEXT:
-        cell.text = reader_string(r, c);
+        cell.text = hpcprof_reader_string(r, c);
         break;
     case TABLE_REF: {
         const struct reader_rows *rows = referred_rows(r, column->refers);
@@ -105,7 +105,7 @@ static void add_row(struct reader *r, struct reader_table *t, union table_cell *
 }
 
 /* Like counts, the rows of a block are used as a whole or not at all. */
-void read_table_rows(struct reader *r, struct cursor *c)
+void hpcprof_read_table_rows(struct reader *r, struct cursor *c)
 {
     struct VEC(union table_cell) cells = {0};
     uint64_t ix = cursor_uleb(c);
@@ -115,7 +115,7 @@ void read_table_rows(struct reader *r, struct cursor *c)
         return;
     struct reader_table *t = &r->tables.items[ix];
     const struct table_decl *d = table_declared(t->table);
-    uint64_t n = reader_count(r, c);
+    uint64_t n = hpcprof_reader_count(r, c);
     if (n + table_row_count(t->table) > LIMIT_TABLE_ROWS)
         r->wrong = "its table has too many rows";
     for (uint64_t row = 0; row < n && !c->bad && !r->wrong; row++)
@@ -126,7 +126,7 @@ void read_table_rows(struct reader *r, struct cursor *c)
     vec_release(&cells);
 }
 
-void release_tables(struct reader *r)
+void hpcprof_release_tables(struct reader *r)
 {
     for (size_t i = 0; i < r->tables.count; i++)
         vec_release(&r->tables.items[i].rows);

@@ -29,14 +29,14 @@ struct reader {
 };
 
 /* The measurement's row for the file's row i; where there is none, `what` is wrong with the block. */
-uint32_t reader_row(struct reader *, const struct reader_rows *, uint64_t i, const char *what);
-str_id reader_string(struct reader *, struct cursor *);
+uint32_t hpcprof_reader_row(struct reader *, const struct reader_rows *, uint64_t i, const char *what);
+str_id hpcprof_reader_string(struct reader *, struct cursor *);
 /* The number of rows that follow; each takes at least a byte, so more rows than bytes is nonsense. */
-uint64_t reader_count(struct reader *, struct cursor *);
+uint64_t hpcprof_reader_count(struct reader *, struct cursor *);
 
-/* read_tables.c */
-void read_tables(struct reader *, struct cursor *);
-void read_table_rows(struct reader *, struct cursor *);
-void release_tables(struct reader *);
+/* hpcprof_read_tables.c */
+void hpcprof_read_tables(struct reader *, struct cursor *);
+void hpcprof_read_table_rows(struct reader *, struct cursor *);
+void hpcprof_release_tables(struct reader *);
 
 #endif

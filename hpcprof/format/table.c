@@ -192,7 +192,7 @@ void hpcprof_add_count(struct hpcprof *p, const struct hpcprof_count *row)
     /* Equal rows are added up when the table has doubled since the last time: memory follows the distinct rows, and the
        cost of sorting stays a constant factor. */
     if (p->count_count == t->count_room && p->count_count > 2 * t->counts_sorted)
-        tables_merge_counts(t);
+        hpcprof_tables_merge_counts(t);
     *PUSH(t, counts, count_count, count_room) = *row;
 }
 
@@ -355,7 +355,7 @@ static void add_equal_rows(struct hpcprof *p)
     p->count_count = n;
 }
 
-void tables_merge_counts(struct tables *t)
+void hpcprof_tables_merge_counts(struct tables *t)
 {
     struct hpcprof *p = &t->pub;
     if (!follows(p->counts, t->counts_sorted, p->count_count)) {
@@ -385,7 +385,7 @@ static void merge_totals(struct hpcprof *p)
 void hpcprof_finish(struct hpcprof *p)
 {
     forget_contexts(tables_of(p));
-    tables_merge_counts(tables_of(p));
+    hpcprof_tables_merge_counts(tables_of(p));
     merge_totals(p);
 }
 
@@ -407,7 +407,7 @@ const char *hpcprof_cut_reason(const struct hpcprof *p, uint32_t context)
 
 /* ---- sampled and counted ------------------------------------------------------------------------------------- */
 
-void tables_add_share(struct hpcprof *p, uint32_t event, struct hpcprof_share share)
+void hpcprof_tables_add_share(struct hpcprof *p, uint32_t event, struct hpcprof_share share)
 {
     struct tables *t = tables_of(p);
     while (t->shares.count <= event)

@@ -22,10 +22,10 @@ struct tables {
 };
 
 /* Makes `counts` sorted with equal rows added up; cheap when nothing came since. */
-void tables_merge_counts(struct tables *);
+void hpcprof_tables_merge_counts(struct tables *);
 
 /* Adds to what hpcprof_shares says of the event. */
-void tables_add_share(struct hpcprof *, uint32_t event, struct hpcprof_share);
+void hpcprof_tables_add_share(struct hpcprof *, uint32_t event, struct hpcprof_share);
 
 /* What ranks read, brought together (ranks.c): their wholes become one, at all of them, and *used what they could use; the
    first one has everybody's warnings. */

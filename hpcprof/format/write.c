@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-void write_text(struct buf *b, const char *s)
+void hpcprof_write_text(struct buf *b, const char *s)
 {
     size_t n = strlen(s);
     if (n > FORMAT_PAYLOAD_MAX / 16) /* no name is: keep the block readable whatever came in */
@@ -14,10 +14,10 @@ void write_text(struct buf *b, const char *s)
 
 static void put_string(struct buf *b, const struct hpcprof *p, str_id id)
 {
-    write_text(b, strtab_get(p->strings, id));
+    hpcprof_write_text(b, strtab_get(p->strings, id));
 }
 
-void write_block_head(struct buf *to, uint32_t type, const struct buf *payload)
+void hpcprof_write_block_head(struct buf *to, uint32_t type, const struct buf *payload)
 {
     size_t begin = to->len;
     buf_u32(to, type);
@@ -29,13 +29,13 @@ void write_block_head(struct buf *to, uint32_t type, const struct buf *payload)
 static void put_block(struct outfile *f, uint32_t type, const struct buf *payload)
 {
     struct buf head = {0};
-    write_block_head(&head, type, payload);
+    hpcprof_write_block_head(&head, type, payload);
     outfile_write(f, head.bytes, head.len);
     outfile_write(f, payload->bytes, payload->len);
     buf_release(&head);
 }
 
-void write_rows(struct outfile *f, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count)
+void hpcprof_write_rows(struct outfile *f, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count)
 {
     struct buf payload = {0};
     if (*count == 0)
@@ -50,7 +50,7 @@ void write_rows(struct outfile *f, uint32_t type, const struct buf *fixed, struc
     *count = 0;
 }
 
-bool write_full(const struct buf *rows, uint64_t count)
+bool hpcprof_write_full(const struct buf *rows, uint64_t count)
 {
     return count >= ROWS_PER_BLOCK || rows->len >= BYTES_PER_BLOCK;
 }
@@ -70,15 +70,15 @@ static void put_events(struct outfile *f, const struct hpcprof *p)
     struct buf rows = {0};
     uint64_t n = 0;
     for (size_t i = 0; i < p->event_count; i++, n++) {
-        if (write_full(&rows, n))
-            write_rows(f, FORMAT_EVENTS, NULL, &rows, &n);
+        if (hpcprof_write_full(&rows, n))
+            hpcprof_write_rows(f, FORMAT_EVENTS, NULL, &rows, &n);
         put_string(&rows, p, p->events[i].name);
         put_string(&rows, p, p->events[i].description);
         put_string(&rows, p, p->events[i].unit);
         buf_uleb(&rows, p->events[i].period);
         buf_uleb(&rows, p->events[i].flags);
     }
-    write_rows(f, FORMAT_EVENTS, NULL, &rows, &n);
+    hpcprof_write_rows(f, FORMAT_EVENTS, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -87,13 +87,13 @@ static void put_modules(struct outfile *f, const struct hpcprof *p)
     struct buf rows = {0};
     uint64_t n = 0;
     for (size_t i = 0; i < p->module_count; i++, n++) {
-        if (write_full(&rows, n))
-            write_rows(f, FORMAT_MODULES, NULL, &rows, &n);
+        if (hpcprof_write_full(&rows, n))
+            hpcprof_write_rows(f, FORMAT_MODULES, NULL, &rows, &n);
         put_string(&rows, p, p->modules[i].path);
         put_string(&rows, p, p->modules[i].build_id);
         buf_uleb(&rows, 0); /* where it was loaded is not kept by hpcprof */
     }
-    write_rows(f, FORMAT_MODULES, NULL, &rows, &n);
+    hpcprof_write_rows(f, FORMAT_MODULES, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -102,12 +102,12 @@ static void put_regions(struct outfile *f, const struct hpcprof *p)
     struct buf rows = {0};
     uint64_t n = 0;
     for (size_t i = 1; i < p->region_count; i++, n++) {
-        if (write_full(&rows, n))
-            write_rows(f, FORMAT_REGIONS, NULL, &rows, &n);
+        if (hpcprof_write_full(&rows, n))
+            hpcprof_write_rows(f, FORMAT_REGIONS, NULL, &rows, &n);
         buf_uleb(&rows, p->regions[i].parent);
         put_string(&rows, p, p->regions[i].name);
     }
-    write_rows(f, FORMAT_REGIONS, NULL, &rows, &n);
+    hpcprof_write_rows(f, FORMAT_REGIONS, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -119,8 +119,8 @@ static void put_own_files(struct outfile *f, const struct hpcprof *p)
     for (size_t i = 0; i < p->context_count; i++) {
         if (p->contexts[i].procedure_file == 0)
             continue;
-        if (write_full(&rows, n)) {
-            write_rows(f, FORMAT_OWN_FILES, NULL, &rows, &n);
+        if (hpcprof_write_full(&rows, n)) {
+            hpcprof_write_rows(f, FORMAT_OWN_FILES, NULL, &rows, &n);
             last = 0;
         }
         buf_uleb(&rows, i - last);
@@ -128,7 +128,7 @@ static void put_own_files(struct outfile *f, const struct hpcprof *p)
         last = i;
         n++;
     }
-    write_rows(f, FORMAT_OWN_FILES, NULL, &rows, &n);
+    hpcprof_write_rows(f, FORMAT_OWN_FILES, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -140,8 +140,8 @@ static void put_contexts(struct outfile *f, const struct hpcprof *p)
     for (size_t i = 0; i < p->context_count; i++, n++) {
         const struct hpcprof_context *c = &p->contexts[i];
         bool has_parent = c->parent != HPCPROF_NO_PARENT;
-        if (write_full(&rows, n)) {
-            write_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
+        if (hpcprof_write_full(&rows, n)) {
+            hpcprof_write_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
             module = address = 0;
         }
         uint8_t *end = buf_room(&rows, 4 * LEB_MOST);
@@ -161,7 +161,7 @@ static void put_contexts(struct outfile *f, const struct hpcprof *p)
             buf_uleb(&rows, c->line);
         }
     }
-    write_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
+    hpcprof_write_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -188,13 +188,13 @@ static void put_notes(struct outfile *f, const struct hpcprof *p, uint32_t proce
     uint64_t n = 0;
     size_t first = sorted_front(p->note_count, i, p->notes[i].process < process);
     for (size_t i = first; i < p->note_count && p->notes[i].process == process; i++) {
-        if (write_full(&rows, n))
-            write_rows(f, FORMAT_NOTES, NULL, &rows, &n);
+        if (hpcprof_write_full(&rows, n))
+            hpcprof_write_rows(f, FORMAT_NOTES, NULL, &rows, &n);
         put_string(&rows, p, p->notes[i].name);
         put_string(&rows, p, p->notes[i].value);
         n++;
     }
-    write_rows(f, FORMAT_NOTES, NULL, &rows, &n);
+    hpcprof_write_rows(f, FORMAT_NOTES, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -204,13 +204,13 @@ static void put_threads(struct outfile *f, const struct hpcprof *p, const struct
     uint64_t n = 0;
     for (uint32_t i = 0; i < process->thread_count; i++, n++) {
         const struct hpcprof_thread *thread = &p->threads[process->first_thread + i];
-        if (write_full(&rows, n))
-            write_rows(f, FORMAT_THREADS, NULL, &rows, &n);
+        if (hpcprof_write_full(&rows, n))
+            hpcprof_write_rows(f, FORMAT_THREADS, NULL, &rows, &n);
         buf_uleb(&rows, thread->number);
         buf_uleb(&rows, thread->start_ns);
         put_string(&rows, p, thread->name);
     }
-    write_rows(f, FORMAT_THREADS, NULL, &rows, &n);
+    hpcprof_write_rows(f, FORMAT_THREADS, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -250,8 +250,8 @@ static void put_count_group(struct outfile *f, const struct hpcprof *p, const st
     buf_uleb(&fixed, values ? FORMAT_HAS_VALUES : 0u);
     for (size_t i = 0; i < g->count; i++, n++) {
         const struct hpcprof_count *c = group_row(g, i);
-        if (write_full(&rows, n)) {
-            write_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
+        if (hpcprof_write_full(&rows, n)) {
+            hpcprof_write_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
             context = 0;
         }
         uint8_t *end = uleb_put(buf_room(&rows, 3 * LEB_MOST), c->context - context);
@@ -261,7 +261,7 @@ static void put_count_group(struct outfile *f, const struct hpcprof *p, const st
             end = uleb_put(end, c->value);
         buf_used(&rows, end);
     }
-    write_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
+    hpcprof_write_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
     buf_release(&fixed);
     buf_release(&rows);
 }
@@ -352,7 +352,7 @@ static void put_totals(struct outfile *f, const struct hpcprof *p, const struct 
             buf_uleb(&rows, p->totals[next].value);
         }
         buf_uleb(&fixed, thread);
-        write_rows(f, FORMAT_TOTALS, &fixed, &rows, &n);
+        hpcprof_write_rows(f, FORMAT_TOTALS, &fixed, &rows, &n);
         buf_release(&fixed);
         buf_release(&rows);
     }
@@ -393,7 +393,8 @@ int hpcprof_write(const struct hpcprof *p, struct outfile *f, struct err *err)
         put_counts(f, p, &p->processes[i]);
         put_totals(f, p, &p->processes[i]);
         if (i == p->process_count - 1)
-            write_tables(f, p, 0); /* they may speak of any process; the end of one is what says that all is there */
+            hpcprof_write_tables(f, p,
+                                 0); /* they may speak of any process; the end of one is what says that all is there */
         put_ends(f, p, &p->processes[i]);
     }
     return 0;

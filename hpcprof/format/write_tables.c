@@ -7,21 +7,21 @@ static void put_declarations(struct outfile *f, const struct table_list *l)
     uint64_t n = 0;
     for (size_t i = 0; i < l->count; i++, n++) {
         const struct table_decl *d = table_declared(l->items[i]);
-        write_text(&rows, d->name);
-        write_text(&rows, d->title);
-        write_text(&rows, d->description);
+        hpcprof_write_text(&rows, d->name);
+        hpcprof_write_text(&rows, d->title);
+        hpcprof_write_text(&rows, d->description);
         buf_uleb(&rows, d->column_count);
         for (size_t k = 0; k < d->column_count; k++) {
-            write_text(&rows, d->columns[k].name);
-            write_text(&rows, d->columns[k].title);
-            write_text(&rows, d->columns[k].unit);
-            write_text(&rows, d->columns[k].description);
+            hpcprof_write_text(&rows, d->columns[k].name);
+            hpcprof_write_text(&rows, d->columns[k].title);
+            hpcprof_write_text(&rows, d->columns[k].unit);
+            hpcprof_write_text(&rows, d->columns[k].description);
             buf_uleb(&rows, d->columns[k].type);
             buf_uleb(&rows, d->columns[k].merge);
-            write_text(&rows, d->columns[k].refers);
+            hpcprof_write_text(&rows, d->columns[k].refers);
         }
     }
-    write_rows(f, FORMAT_TABLES, NULL, &rows, &n);
+    hpcprof_write_rows(f, FORMAT_TABLES, NULL, &rows, &n);
     buf_release(&rows);
 }
 
@@ -34,7 +34,7 @@ static void put_cell(struct buf *b, const struct hpcprof *p, const struct table_
         buf_u64(b, bits);
         break;
     case TABLE_TEXT:
-        write_text(b, strtab_get(p->strings, cell.text));
+        hpcprof_write_text(b, strtab_get(p->strings, cell.text));
         break;
     case TABLE_REF:
         buf_uleb(b, cell.row == TABLE_NONE ? 0 : (uint64_t)cell.row + 1);
@@ -52,17 +52,17 @@ static void put_table(struct outfile *f, const struct hpcprof *p, uint32_t first
     uint64_t n = 0;
     buf_uleb(&fixed, (uint64_t)first + ix);
     for (size_t i = 0; i < table_row_count(t); i++, n++) {
-        if (write_full(&rows, n))
-            write_rows(f, FORMAT_ROWS, &fixed, &rows, &n);
+        if (hpcprof_write_full(&rows, n))
+            hpcprof_write_rows(f, FORMAT_ROWS, &fixed, &rows, &n);
         for (size_t k = 0; k < d->column_count; k++)
             put_cell(&rows, p, &d->columns[k], table_row(t, i)[k]);
     }
-    write_rows(f, FORMAT_ROWS, &fixed, &rows, &n);
+    hpcprof_write_rows(f, FORMAT_ROWS, &fixed, &rows, &n);
     buf_release(&fixed);
     buf_release(&rows);
 }
 
-void write_tables(struct outfile *f, const struct hpcprof *p, uint32_t first)
+void hpcprof_write_tables(struct outfile *f, const struct hpcprof *p, uint32_t first)
 {
     put_declarations(f, &p->tables);
     for (uint32_t i = 0; i < p->tables.count; i++)

@@ -7,15 +7,15 @@
 /* Rows before a block is closed: far below FORMAT_PAYLOAD_MAX whatever the rows hold but for very long names. */
 enum { ROWS_PER_BLOCK = 4096, BYTES_PER_BLOCK = 1 << 20 };
 
-void write_text(struct buf *, const char *);
+void hpcprof_write_text(struct buf *, const char *);
 /* What stands in front of a block's payload, behind what is in the buffer. */
-void write_block_head(struct buf *, uint32_t type, const struct buf *payload);
+void hpcprof_write_block_head(struct buf *, uint32_t type, const struct buf *payload);
 /* A block is "count, rows", after what is fixed in it (may be NULL): `rows` holds the rows so far. Writes it out and
    empties it. */
-void write_rows(struct outfile *, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count);
-bool write_full(const struct buf *rows, uint64_t count);
+void hpcprof_write_rows(struct outfile *, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count);
+bool hpcprof_write_full(const struct buf *rows, uint64_t count);
 
-/* write_tables.c: all of p->tables, behind `first` others of the file */
-void write_tables(struct outfile *, const struct hpcprof *p, uint32_t first);
+/* hpcprof_write_tables.c: all of p->tables, behind `first` others of the file */
+void hpcprof_write_tables(struct outfile *, const struct hpcprof *p, uint32_t first);
 
 #endif

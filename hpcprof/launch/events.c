@@ -14,6 +14,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -101,8 +102,8 @@ static const struct substitute {
     {"PAPI_L1_DCM", "Level 1 data cache misses", CACHE("L1-dcache-load-misses", "L1-DCACHE-LOAD-MISSES", L1D, MISS)},
     {"PAPI_L1_ICM", "Level 1 instruction cache misses",
      CACHE("L1-icache-load-misses", "L1-ICACHE-LOAD-MISSES", L1I, MISS)},
-    {"PAPI_L3_TCM", "Level 3 cache misses", GENERIC("cache-misses", "CACHE-MISSES", CACHE_MISSES)},
-    {"PAPI_L3_TCA", "Level 3 cache accesses", GENERIC("cache-references", "CACHE-REFERENCES", CACHE_REFERENCES)},
+    /* (cache-misses are those of the second level on AMD's processors, of the third on Intel's) */
+    {"PAPI_L3_LDM", "Level 3 load misses", CACHE("LLC-load-misses", "LLC-LOAD-MISSES", LL, MISS)},
     {"PAPI_TLB_DM", "Data translation lookaside buffer misses of loads",
      CACHE("dTLB-load-misses", "DTLB-LOAD-MISSES", DTLB, MISS)},
     {"PAPI_TLB_IM", "Instruction translation lookaside buffer misses",
@@ -221,6 +222,7 @@ static int open_counter(const struct record_event *e, int group)
     attr.exclude_kernel = 1;
     attr.exclude_hv = 1;
     attr.sample_period = e->period;
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -717,8 +719,15 @@ static bool is_hardware(const struct record_event *e)
     return e->kind == RECORD_PERF && e->type != PERF_TYPE_SOFTWARE;
 }
 
-/* Hardware events in one group are counted all or none: a group that the kernel accepts and that counts is one that
- * fits. */
+/* Hardware events in one group are counted all or none: a group fits that the kernel accepts and that counts. Arm's
+   drivers accept one too many, and others' may be held by the watchdog. */
+static bool group_counts(int leader)
+{
+    uint64_t v[3]; /* count, time enabled, time running */
+    ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
+    return read(leader, v, sizeof v) != sizeof v || v[1] == 0 || v[2] > 0;
+}
+
 static int ring_events_fit(const struct record_event *events, size_t n)
 {
     int leader = -1, fits = 1, fds[RECORD_EVENTS_MAX];
@@ -734,6 +743,8 @@ static int ring_events_fit(const struct record_event *events, size_t n)
         if (leader < 0)
             leader = fd;
     }
+    if (fits && opened > 1)
+        fits = group_counts(leader);
     for (size_t i = 0; i < opened; i++)
         close(fds[i]);
     return fits;

@@ -10,18 +10,20 @@
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- the kernel ---------------------------------------------------------------------------------------------------- */
 
-static int refuses;                /* errno of perf_event_open; 0: counts */
-static unsigned refused_type = 99; /* only of this type; 99: of all */
-static int room;                   /* so many counters in a group */
-static int opened, leader_seen;    /* counters in the group, in all; -1: a group that nobody leads */
-static int leader = -1;            /* the counter that was opened last without a group */
-static int odd_calls;              /* with anything but what is counted: this thread, anywhere, its own code alone */
+static int refuses;                 /* errno of perf_event_open; 0: counts */
+static unsigned refused_type = 99;  /* only of this type; 99: of all */
+static int room;                    /* so many counters in a group */
+static int opened, leader_seen;     /* counters in the group, in all; -1: a group that nobody leads */
+static int leader = -1;             /* the counter that was opened last without a group */
+static int odd_calls;               /* with anything but what is counted: this thread, anywhere, its own code alone */
+static const uint64_t *group_times; /* what is read of a counter: count, time enabled, time running; NULL: nothing */
 static struct perf_event_attr asked_last;
 static struct buf asked_of; /* what was asked for, in order */
 
@@ -35,7 +37,9 @@ static void note_asked(const struct perf_event_attr *a, int thread, int processo
                                          .disabled = a->disabled,
                                          .exclude_kernel = 1,
                                          .exclude_hv = 1,
-                                         .sample_period = a->sample_period};
+                                         .sample_period = a->sample_period,
+                                         .read_format =
+                                             PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING};
     odd_calls += memcmp(a, &want, sizeof want) != 0 || thread != 0 || processor != -1 || flags != PERF_FLAG_FD_CLOEXEC;
     asked_last = *a;
     buf_printf(&asked_of, " %u.%llu@%llu", a->type, (unsigned long long)a->config,
@@ -56,7 +60,9 @@ static int open_fake(const struct perf_event_attr *attr, int group)
         errno = EINVAL;
         return -1;
     }
-    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int fd = group_times ? memfd_create("counter", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (group_times && (write(fd, group_times, 3 * sizeof *group_times) < 0 || lseek(fd, 0, SEEK_SET) < 0))
+        return -1;
     if (group < 0)
         leader = fd;
     return fd;
@@ -828,6 +834,20 @@ static void test_fit(void)
         CHECK_INT(events_fit(events, n), cases[i].fit);
         CHECK_INT(leader_seen, 0);
     }
+    /* accepted, but does it count? Alone it would, with others in turn. */
+    static const struct {
+        uint64_t times[3];
+        size_t n;
+        int fit;
+    } groups[] = {{{0, 9, 0}, 2, 0}, {{0, 9, 0}, 1, 1}, {{0, 9, 9}, 2, 1}, {{0, 9, 1}, 2, 1}, {{0, 0, 0}, 2, 1}};
+    struct record_event two[2] = {{.name = "a", .kind = RECORD_PERF, .period = 1000},
+                                  {.name = "b", .kind = RECORD_PERF, .period = 1000}};
+    room = 8;
+    for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+        group_times = groups[i].times;
+        CHECK_INT(events_fit(two, groups[i].n), groups[i].fit);
+    }
+    group_times = NULL;
 #ifdef HAVE_PAPI
     struct record_event e = {.name = "nat:one", .kind = RECORD_PAPI, .period = 1000};
     room = 1;
@@ -890,11 +910,11 @@ static void test_all(void)
 int main(void)
 {
 #ifdef HAVE_PAPI
-    test_failing();
+    RUN(test_failing);
 #endif
-    test_all();
+    RUN(test_all);
     close(0); /* the first counter's number is 0 now */
-    test_all();
+    RUN(test_all);
     CHECK_INT(next_descriptor(), 0);
     buf_release(&asked_of);
     return tap_done();

@@ -153,7 +153,7 @@ static void test_list(void)
 
 int main(void)
 {
-    test_parse();
-    test_list();
+    RUN(test_parse);
+    RUN(test_list);
     return tap_done();
 }

@@ -116,7 +116,7 @@ static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, bool w
 
 static void put_block(struct buf *out, uint32_t type, const struct buf *payload)
 {
-    write_block_head(out, type, payload);
+    hpcprof_write_block_head(out, type, payload);
     buf_add(out, payload->bytes, payload->len);
 }
 
@@ -124,8 +124,8 @@ static void put_cut(struct buf *out)
 {
     struct buf b = {0};
     buf_uleb(&b, 1);
-    write_text(&b, "missing");
-    write_text(&b, "the process was killed while writing: its last counts are missing");
+    hpcprof_write_text(&b, "missing");
+    hpcprof_write_text(&b, "the process was killed while writing: its last counts are missing");
     put_block(out, FORMAT_NOTES, &b);
     buf_release(&b);
 }
@@ -207,7 +207,7 @@ static int insert_tables(const char *path, const struct filemap *map, const stru
     if (outfile_create(path, &out, err) < 0)
         return -1;
     outfile_write(out, map->bytes, x.last);
-    write_tables(out, p, x.tables);
+    hpcprof_write_tables(out, p, x.tables);
     outfile_write(out, map->bytes + x.last, x.sound - x.last);
     return outfile_commit(out, err);
 }

@@ -298,7 +298,7 @@ static void test_long_cut(void)
     struct buf payload = {0}, block = {0};
     for (int i = 0; i < 2000; i++)
         buf_u8(&payload, 1);
-    write_block_head(&block, FORMAT_NOTES, &payload);
+    hpcprof_write_block_head(&block, FORMAT_NOTES, &payload);
     buf_add(&block, payload.bytes, payload.len / 2);
     append(path, block.bytes, block.len);
     CHECK_INT(exit_status_add(dir, PID, LAUNCHED, 768, NULL), 0);
@@ -364,9 +364,9 @@ int main(void)
         SKIP("how a process ended is added", "no folder can be made in /tmp");
         return tap_done();
     }
-    test_all();
+    RUN(test_all);
     close(0); /* the next file's number is 0 now */
-    test_all();
+    RUN(test_all);
     CHECK_INT(rmdir(dir), 0);
     return tap_done();
 }

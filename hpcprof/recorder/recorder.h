@@ -18,7 +18,7 @@
  *    hpcrec_active() distinguishes them.
  *  - No library but libc, and no folder of hpcview's outside of this one but the numbers of the file (format/format.h).
  *
- * The folders, each using those before it (tests/rooms.sh):
+ * The folders, each using those before it (tests/folders.sh):
  *   base      memory, text, system calls, descriptors, configuration, the state that all share
  *   unwind    call frame information -> callers
  *   output    samples -> modules, contexts, counts -> the file

@@ -991,21 +991,21 @@ int main(void)
         unsetenv(ranks[i]);
     configure();
     begin();
-    test_apart();
-    test_numbers();
-    test_first_write();
-    test_rings();
-    test_pause();
-    test_queue();
-    test_marks();
-    test_many();
-    test_frequency();
-    test_lives();
+    RUN(test_apart);
+    RUN(test_numbers);
+    RUN(test_first_write);
+    RUN(test_rings);
+    RUN(test_pause);
+    RUN(test_queue);
+    RUN(test_marks);
+    RUN(test_many);
+    RUN(test_frequency);
+    RUN(test_lives);
     if (reads_itself())
         test_places();
     else
         SKIP("places", "no process_vm_readv here");
-    test_last_words();
+    RUN(test_last_words);
     struct err err = {0};
     CHECK_INT(dir_remove_tree(folder, &err), 0);
     return tap_done();

@@ -47,14 +47,14 @@ static uint8_t *decode_base64(const char *text, size_t n, size_t *len)
     return bytes;
 }
 
-static bool inflate_block(const uint8_t *packed, size_t n, struct block *b)
+static bool inflate_block(const uint8_t *packed, size_t n, struct htmlgen_block *b)
 {
     z_stream z = {0};
     size_t capacity = n < (1u << 20) ? 1u << 16 : 4 * n;
     int status = Z_OK;
     if (n > 1u << 30 || inflateInit(&z) != Z_OK)
         return false;
-    *b = (struct block){mem_alloc(capacity), 0};
+    *b = (struct htmlgen_block){mem_alloc(capacity), 0};
     z.next_in = (Bytef *)packed;
     z.avail_in = (uInt)n;
     while (status == Z_OK && capacity <= LIMIT_BLOCK_BYTES) {
@@ -72,7 +72,7 @@ static bool inflate_block(const uint8_t *packed, size_t n, struct block *b)
     return status == Z_STREAM_END;
 }
 
-bool htmlgen_unpack(const char *base64, size_t n, struct block *b)
+bool htmlgen_unpack(const char *base64, size_t n, struct htmlgen_block *b)
 {
     size_t len;
     uint8_t *packed = decode_base64(base64, n, &len);

@@ -21,7 +21,7 @@
 #define BLOCK_CALL    "hpcview_data(\"%s\",\"" /* up to a '"' */
 #define BLOCK_ELEMENT "id=\"data-%s\">"        /* up to a '<' */
 
-struct block {
+struct htmlgen_block {
     uint8_t *bytes;
     size_t len;
 };
@@ -29,7 +29,7 @@ struct block {
 /* The same text for the same bytes and zlib. */
 int htmlgen_pack(struct buf *base64, const void *bytes, size_t n, struct err *);
 /* base64 up to what is no digit of it; false: that is no packed block, or one of more than LIMIT_BLOCK_BYTES. */
-bool htmlgen_unpack(const char *base64, size_t n, struct block *);
+bool htmlgen_unpack(const char *base64, size_t n, struct htmlgen_block *);
 
 /* ---- columns ---- */
 

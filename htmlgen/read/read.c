@@ -11,7 +11,7 @@ static const char head_tag[] = "id=\"hpcview-head\">";
 
 /* ---- blocks ---------------------------------------------------------------------------------------------- */
 
-static bool unpack_block(const uint8_t *text, size_t len, const char *before, char after, struct block *b)
+static bool unpack_block(const uint8_t *text, size_t len, const char *before, char after, struct htmlgen_block *b)
 {
     const uint8_t *begin = len ? memmem(text, len, before, strlen(before)) : NULL;
     if (!begin)
@@ -23,7 +23,7 @@ static bool unpack_block(const uint8_t *text, size_t len, const char *before, ch
     return htmlgen_unpack((const char *)begin, (size_t)(end - begin), b);
 }
 
-bool database_block(struct database *d, const char *name, struct block *b)
+bool database_block(struct database *d, const char *name, struct htmlgen_block *b)
 {
     bool is = false;
     if (d->single) {
@@ -132,7 +132,7 @@ static bool find_widths(const struct database *d, unsigned version, unsigned wid
     return true;
 }
 
-static int fill_places(struct database *d, const struct block *b, size_t n, size_t string_count, unsigned version)
+static int fill_places(struct database *d, const struct htmlgen_block *b, size_t n, size_t string_count, unsigned version)
 {
     struct columns_reader r = {b, 0, n};
     struct place_columns columns;
@@ -158,7 +158,7 @@ static int fill_places(struct database *d, const struct block *b, size_t n, size
 
 static int read_places(struct database *d, unsigned version)
 {
-    struct block b;
+    struct htmlgen_block b;
     uint64_t n = json_count(d->head, json_get(d->head, 0, "places"));
     uint64_t strings = json_count(d->head, json_get(d->head, 0, "strings"));
     if (!database_block(d, "places", &b))
@@ -313,7 +313,7 @@ static bool fill_column(struct database *d, size_t tree, size_t metric, const ui
 }
 
 struct chunks { /* the last one read: columns of a chunk follow each other */
-    struct block block;
+    struct htmlgen_block block;
     uint64_t number;
     bool read;
 };
@@ -324,9 +324,9 @@ static void read_column(struct database *d, struct chunks *c, size_t tree, size_
     if (!c->read || c->number != w->chunk) {
         char *name = mem_printf("metric-%llu", (unsigned long long)w->chunk);
         mem_free(c->block.bytes);
-        c->block = (struct block){0};
+        c->block = (struct htmlgen_block){0};
         if (!database_block(d, name, &c->block))
-            c->block = (struct block){0};
+            c->block = (struct htmlgen_block){0};
         c->number = w->chunk;
         c->read = true;
         mem_free(name);
@@ -385,7 +385,7 @@ static void read_values(struct database *d, size_t tree, json_ix values)
 /* The nodes of a further tree; false: they are not there, or make no sense. */
 static bool read_nodes(struct database *d, size_t number, json_ix tree)
 {
-    struct block b;
+    struct htmlgen_block b;
     char *name = mem_printf("tree-%zu", number);
     bool is = database_block(d, name, &b);
     mem_free(name);

@@ -26,12 +26,12 @@ struct database {
 };
 
 struct columns_reader {
-    const struct block *block;
+    const struct htmlgen_block *block;
     size_t at, n;
 };
 
 /* A block by its name. Not there, or damaged: false. Names are of our making, not the file's. */
-bool database_block(struct database *, const char *name, struct block *);
+bool database_block(struct database *, const char *name, struct htmlgen_block *);
 /* The next column; NULL: the block ends before it does. */
 const uint8_t *database_column(struct columns_reader *, unsigned width);
 /* The strings behind the columns: as many as the head says; NULL: they are cut short. */

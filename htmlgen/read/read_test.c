@@ -509,7 +509,7 @@ int main(void)
     folder = mkdtemp(name);
     if (!folder)
         return 1;
-    test_none();
+    RUN(test_none);
     struct experiment *heat = sample_heat(folder);
     test_as_run("heat", heat);
     experiment_free(heat);
@@ -522,7 +522,7 @@ int main(void)
     test_cut("tests/corpus/database/version-2.html");
     test_cut("tests/corpus/database/version-2-paths.html");
     test_cut("tests/corpus/database/version-3.html");
-    test_long_lists();
+    RUN(test_long_lists);
     cases_run(&damages, "tests/print/damage.cases");
     dir_remove_tree(folder, NULL);
     return tap_done();

@@ -55,7 +55,7 @@ static union table_cell cell_at(const struct table_reader *r, size_t column, siz
     return cell;
 }
 
-static bool read_rows(struct table_reader *r, const struct block *b)
+static bool read_rows(struct table_reader *r, const struct htmlgen_block *b)
 {
     struct columns_reader columns = {b, 0, r->rows};
     for (size_t i = 0; i < r->decl.column_count; i++)
@@ -79,7 +79,7 @@ static bool read_table(struct database *d, size_t number, json_ix at)
     struct table_reader r = {.d = d,
                              .rows = json_count(d->head, json_get(d->head, at, "rows")),
                              .string_count = json_count(d->head, json_get(d->head, at, "strings"))};
-    struct block b;
+    struct htmlgen_block b;
     char *name = mem_printf("table-%zu", number);
     bool is = r.rows <= LIMIT_TABLE_ROWS && read_declaration(&r, at) && !table_list_find(&d->e->tables, r.decl.name) &&
               database_block(d, name, &b);

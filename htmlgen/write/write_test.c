@@ -975,33 +975,33 @@ int main(void)
     folder = mkdtemp(name);
     if (!folder)
         return 1;
-    test_hashes();
-    test_text();
-    test_planes();
-    test_metric_column();
-    test_multiples();
-    test_folder();
-    test_second_tree();
-    test_table();
-    test_replaces_only_databases();
-    test_single_file();
-    test_hostile();
-    test_unreadable_source();
-    test_heads();
-    test_page_parts();
-    test_empty();
-    test_sources_plan();
-    test_sources_chunk();
-    test_sources_in_head();
-    test_places();
+    RUN(test_hashes);
+    RUN(test_text);
+    RUN(test_planes);
+    RUN(test_metric_column);
+    RUN(test_multiples);
+    RUN(test_folder);
+    RUN(test_second_tree);
+    RUN(test_table);
+    RUN(test_replaces_only_databases);
+    RUN(test_single_file);
+    RUN(test_hostile);
+    RUN(test_unreadable_source);
+    RUN(test_heads);
+    RUN(test_page_parts);
+    RUN(test_empty);
+    RUN(test_sources_plan);
+    RUN(test_sources_chunk);
+    RUN(test_sources_in_head);
+    RUN(test_places);
     for (int i = 0; i < 200; i++) {
         check_drawn_column();
         check_drawn_text();
     }
-    test_metric_files();
-    test_runs();
-    test_errors();
-    test_long_paths();
+    RUN(test_metric_files);
+    RUN(test_runs);
+    RUN(test_errors);
+    RUN(test_long_paths);
     dir_remove_tree(folder, NULL);
     return tap_done();
 }

@@ -19,8 +19,8 @@ void align_runs(struct correlation *, struct warnings *);
 /* Warns where two runs that are compared ran programs that are not one module. */
 void align_warn_programs(const struct correlation *, struct warnings *);
 /* By line of a, the first one first: the line of b, from 1, that it has become; 0: it is gone. mem_free. */
-uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
+uint32_t *metrics_line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
 /* How many whole components the ends of two paths share. */
-unsigned path_shared_end(const char *a, const char *b);
+unsigned metrics_path_shared_end(const char *a, const char *b);
 
 #endif

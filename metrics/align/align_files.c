@@ -86,7 +86,7 @@ static bool same_bytes(const struct matcher *m, uint32_t a, uint32_t b)
     return same;
 }
 
-unsigned path_shared_end(const char *a, const char *b)
+unsigned metrics_path_shared_end(const char *a, const char *b)
 {
     const char *p = a + strlen(a), *q = b + strlen(b);
     unsigned components = 0;
@@ -175,7 +175,7 @@ static void merge_by_name(struct matcher *m, const uint32_t *files, size_t n)
                 may_be_one(m, files[i], files[k]))
                 *vec_push(&pairs) =
                     (struct file_pair){files[i], files[k],
-                                       2 * path_shared_end(align_path(m, files[i]), align_path(m, files[k])) +
+                                       2 * metrics_path_shared_end(align_path(m, files[i]), align_path(m, files[k])) +
                                            same_bytes(m, files[i], files[k])};
     merge_pairs(m, pairs.items, pairs.count);
     vec_release(&pairs);
@@ -212,7 +212,7 @@ static void compare_texts(struct matcher *m, uint32_t file)
     if (filemap_open(&new, text_of(m, v->latest), NULL) == 0) {
         v->by_text = old.len <= LIMIT_SOURCE_BYTES && new.len <= LIMIT_SOURCE_BYTES;
         if (v->by_text && (old.len != new.len || (old.len && memcmp(old.bytes, new.bytes, old.len) != 0)))
-            v->lines = line_diff(old.bytes, old.len, new.bytes, new.len, &v->line_count);
+            v->lines = metrics_line_diff(old.bytes, old.len, new.bytes, new.len, &v->line_count);
         filemap_release(&new);
     }
     filemap_release(&old);

@@ -14,7 +14,7 @@ struct version { /* of a file in the debug information of one build or several *
     uint32_t tree;   /* the file's first version: they are in one set */
     uint32_t latest; /* the version that its lines are shown in */
     bool by_text;    /* it differs from the latest in text, and `lines` says how */
-    uint32_t *lines; /* line_diff; NULL: equal */
+    uint32_t *lines; /* metrics_line_diff; NULL: equal */
     size_t line_count;
 };
 

@@ -29,7 +29,7 @@ struct identity align_bring_forward(struct matcher *m, place_ix i, struct place 
     if (p->kind == PLACE_FILE)
         p->file = file;
     p->parent = m->new_of[p->parent];
-    struct identity key = identity_of(p, m->c->ordinals.items[i]);
+    struct identity key = metrics_identity_of(p, m->c->ordinals.items[i]);
     if (p->kind == PLACE_PROC || p->kind == PLACE_INLINE)
         key.file = file;
     if (p->kind == PLACE_LOOP && moves && !first)

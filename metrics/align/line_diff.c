@@ -229,7 +229,7 @@ static void pair_changed(struct diff *d, size_t n, size_t m)
     }
 }
 
-uint32_t *line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines)
+uint32_t *metrics_line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines)
 {
     struct strtab *texts = strtab_create();
     struct lines in_a = {0}, in_b = {0};

@@ -39,7 +39,7 @@ static void test_cases(void)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         size_t n, m, lines;
         char *a = text_of(cases[i].a, &n), *b = text_of(cases[i].b, &m);
-        uint32_t *to = line_diff(a, n, b, m, &lines);
+        uint32_t *to = metrics_line_diff(a, n, b, m, &lines);
         struct buf got = {0};
         buf_str(&got, "");
         for (size_t k = 0; k < lines; k++)
@@ -67,7 +67,7 @@ static void test_random(void)
                 buf_printf(&texts[t], "%c\n", 'a' + (int)(state >> 16) % kinds);
             }
         size_t lines;
-        uint32_t *to = line_diff(texts[0].bytes, texts[0].len, texts[1].bytes, texts[1].len, &lines);
+        uint32_t *to = metrics_line_diff(texts[0].bytes, texts[0].len, texts[1].bytes, texts[1].len, &lines);
         uint32_t last = 0;
         for (size_t k = 0; k < lines; k++) {
             forward = forward && (to[k] == 0 || to[k] > last) && to[k] <= texts[1].len / 2;
@@ -92,7 +92,7 @@ static void test_bounded(void)
         buf_printf(&b, "%u\n", (state >> 10) % 1000);
     }
     size_t lines;
-    uint32_t *to = line_diff(a.bytes, a.len, b.bytes, b.len, &lines);
+    uint32_t *to = metrics_line_diff(a.bytes, a.len, b.bytes, b.len, &lines);
     CHECK_INT(lines, 500000);
     mem_free(to);
     buf_release(&a);
@@ -127,7 +127,7 @@ static uint32_t *diff_of(const char *a, const char *b, size_t *lines)
     for (int t = 0; t < 2; t++)
         for (const char *c = words[t]; *c; c++)
             buf_printf(&texts[t], "%c%s", *c, c[1] ? "\n" : "");
-    uint32_t *to = line_diff(texts[0].bytes, texts[0].len, texts[1].bytes, texts[1].len, lines);
+    uint32_t *to = metrics_line_diff(texts[0].bytes, texts[0].len, texts[1].bytes, texts[1].len, lines);
     buf_release(&texts[0]);
     buf_release(&texts[1]);
     return to;
@@ -215,10 +215,10 @@ int main(void)
 {
     static const char *const inputs[] = {NULL};
     struct cases drawn = {inputs, nothing_before, NULL, NULL, say_drawn, NULL, NULL, {0}};
-    test_cases();
-    test_random();
-    test_bounded();
-    test_longest();
+    RUN(test_cases);
+    RUN(test_random);
+    RUN(test_bounded);
+    RUN(test_longest);
     cases_run(&drawn, "tests/compare/lines.cases");
     return tap_done();
 }

@@ -47,8 +47,8 @@ struct kept_functions {
     struct table_list tables;
     struct strtab *strings;
 };
-void functions_take(struct hpcprof *, struct kept_functions *);
-void functions_give(struct kept_functions *, struct structures *);
+void measured_functions_take(struct hpcprof *, struct kept_functions *);
+void measured_functions_give(struct kept_functions *, struct structures *);
 struct structure_source structures_source(struct structures *);
 
 /* ---- loops.c ------------------------------------------------------------------------------------------------- */
@@ -59,9 +59,9 @@ struct loop_machines {                /* cores, by processor; read when they are
     struct machine_core *of[2];
     bool failed[2];
 };
-void loop_machines_release(struct loop_machines *);
+void loops_machines_release(struct loop_machines *);
 /* The core that code of this processor is judged by; NULL: none. */
-const struct machine_core *loop_machine(struct loop_machines *, bool aarch64, struct warnings *);
+const struct machine_core *loops_machine(struct loop_machines *, bool aarch64, struct warnings *);
 /* The innermost loops of the tree that hold a sampled address; unrolled ones are told so in the tree. NULL: none. */
 struct quality_report *loops_analyze(struct loop_machines *, struct bloop_binary *, struct scope_tree *,
                                      const struct sampled *, struct warnings *);

@@ -214,7 +214,7 @@ static bool one_module(const struct kept_rows *k, uint32_t a, uint32_t b)
 }
 
 /* Of several measurements each has the functions that it sampled itself: together they are one tree. */
-void functions_take(struct hpcprof *p, struct kept_functions *kept)
+void measured_functions_take(struct hpcprof *p, struct kept_functions *kept)
 {
     for (size_t i = p->tables.count; i-- > 0;) {
         const struct table *from = p->tables.items[i];
@@ -236,7 +236,7 @@ void functions_take(struct hpcprof *p, struct kept_functions *kept)
     }
 }
 
-void functions_give(struct kept_functions *kept, struct structures *structures)
+void measured_functions_give(struct kept_functions *kept, struct structures *structures)
 {
     const struct table *t = table_list_find(&kept->tables, functions.name);
     struct kept_rows k = {t, kept->strings};

@@ -235,7 +235,7 @@ static void take(struct kept_functions *kept, struct row *rows, size_t from, siz
                                               {.count = r->first + 5}});
         }
     }
-    functions_take(p, kept);
+    measured_functions_take(p, kept);
     CHECK(p->tables.count == 1 && table_list_find(&p->tables, "other"));
     hpcprof_free(p);
 }
@@ -310,7 +310,7 @@ static void test_given(void)
         buf_release(&given);
         buf_str(&given, "");
         buf_str(&want, "");
-        functions_give(&kept, NULL);
+        measured_functions_give(&kept, NULL);
         for (unsigned i = 0; i < MODULES * IDS; i++)
             want_module(&want, rows, n, i / IDS, i % IDS);
         if (strcmp(given.bytes, want.bytes) != 0 && wrong++ == 0)
@@ -329,7 +329,7 @@ static void test_damaged(void)
                          {.module = 1, .bytes = 8, .address = 0x1000, .entry = 0x1000, .first = 3}};
     struct kept_functions kept = {0};
     take(&kept, rows, 0, 3);
-    functions_give(&kept, NULL);
+    measured_functions_give(&kept, NULL);
     CHECK_STR(given.bytes, "[]\n0 < -1 /bin/y\n1 < 0 \n2 < 1 f1000 (f1000) :3-8 @1000 1000-1008\n");
     buf_release(&given);
 }

@@ -84,7 +84,7 @@ static void take_cycles(struct ideal *w, const struct quality_listing *l, const 
 static void cost_functions(struct ideal *w, struct bloop_binary *binary, const struct address_list *addresses,
                            const struct at_list *contexts)
 {
-    const struct machine_core *machine = loop_machine(&w->machines, bloop_is_aarch64(binary), w->warnings);
+    const struct machine_core *machine = loops_machine(&w->machines, bloop_is_aarch64(binary), w->warnings);
     if (!machine)
         return;
     struct quality_listing *l = quality_costs(binary, machine, addresses->items, addresses->count, LIMIT_IDEAL_BYTES);
@@ -207,5 +207,5 @@ void ideal_cycles_add(struct hpcprof *p, const struct config *config, struct war
     mem_free(w.cycles);
     mem_free(w.iterations);
     mem_free(w.entries);
-    loop_machines_release(&w.machines);
+    loops_machines_release(&w.machines);
 }

@@ -80,7 +80,7 @@ struct quality_listing *instructions_list(struct loop_machines *machines, struct
         listing = quality_list(
             binary, tree,
             &(struct quality_listing_options){
-                .machine = loop_machine(machines, bloop_is_aarch64(binary), warnings),
+                .machine = loops_machine(machines, bloop_is_aarch64(binary), warnings),
                 .procedures = chosen.items,
                 .procedure_count = chosen.count,
                 .most_bytes = *sampled->listed < LIMIT_LISTED_BYTES ? LIMIT_LISTED_BYTES - *sampled->listed : 0},
@@ -168,7 +168,7 @@ void instructions_count(struct correlation *c)
     struct table *t = NULL;
     struct err err;
     if (!insns || c->listed.count == 0 ||
-        table_list_declare(&c->tables, &instruction_counts_decl, c->strings, &t, &err) < 0)
+        table_list_declare(&c->tables, &instructions_counts_decl, c->strings, &t, &err) < 0)
         return;
     for (uint32_t column = 0; column < c->cells.count; column++)
         for (size_t i = 0; i < c->cells.items[column].count; i++)

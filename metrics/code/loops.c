@@ -11,7 +11,7 @@
 
 /* ---- analysis ------------------------------------------------------------------------ */
 
-const struct machine_core *loop_machine(struct loop_machines *m, bool aarch64, struct warnings *warnings)
+const struct machine_core *loops_machine(struct loop_machines *m, bool aarch64, struct warnings *warnings)
 {
     struct machine_core **machine = &m->of[aarch64];
     struct err err = {0};
@@ -26,7 +26,7 @@ const struct machine_core *loop_machine(struct loop_machines *m, bool aarch64, s
     return *machine;
 }
 
-void loop_machines_release(struct loop_machines *m)
+void loops_machines_release(struct loop_machines *m)
 {
     machine_core_free(m->of[0]);
     machine_core_free(m->of[1]);
@@ -67,7 +67,7 @@ static void tell_unrolled(struct scope_tree *t, const struct quality_report *r)
 struct quality_report *loops_analyze(struct loop_machines *machines, struct bloop_binary *binary,
                                      struct scope_tree *tree, const struct sampled *at, struct warnings *warnings)
 {
-    const struct machine_core *machine = loop_machine(machines, bloop_is_aarch64(binary), warnings);
+    const struct machine_core *machine = loops_machine(machines, bloop_is_aarch64(binary), warnings);
     struct quality_report *report = NULL;
     struct err err = {0};
     if (!machine)
@@ -166,8 +166,8 @@ void loops_note(struct correlation *c, const struct quality_report *r, const pla
     struct table *quality = NULL, *checks = NULL;
     struct err err;
     if (!r || r->loop_count == 0 ||
-        table_list_declare(&c->tables, &loop_quality_decl, c->strings, &quality, &err) < 0 ||
-        table_list_declare(&c->tables, &loop_checks_decl, c->strings, &checks, &err) < 0)
+        table_list_declare(&c->tables, &loops_quality_decl, c->strings, &quality, &err) < 0 ||
+        table_list_declare(&c->tables, &loops_checks_decl, c->strings, &checks, &err) < 0)
         return; /* a measurement brought a table of this name: that one is shown */
     for (size_t i = 0; i < r->loop_count; i++)
         if (scope_place[r->loops[i].scope] != PLACE_NONE)

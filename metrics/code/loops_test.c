@@ -91,24 +91,24 @@ static void test_machines(void)
     struct loop_machines none = {0}, here = {.folder = "F"}, named = {.folder = "F", .named = "N"}, lacks = here;
     struct warnings *w = warnings_create();
     buf_str(&asked, "");
-    CHECK(!loop_machine(&none, false, w) && !loop_machine(&none, true, w));
+    CHECK(!loops_machine(&none, false, w) && !loops_machine(&none, true, w));
     CHECK_STR(asked.bytes, "");
-    const struct machine_core *x86 = loop_machine(&here, false, w), *arm = loop_machine(&here, true, w);
-    CHECK(x86 && arm && x86 != arm && loop_machine(&here, false, w) == x86 && loop_machine(&here, true, w) == arm);
+    const struct machine_core *x86 = loops_machine(&here, false, w), *arm = loops_machine(&here, true, w);
+    CHECK(x86 && arm && x86 != arm && loops_machine(&here, false, w) == x86 && loops_machine(&here, true, w) == arm);
     CHECK_STR(asked.bytes, " here /proc/cpuinfo 0 in F here /proc/cpuinfo 1 in F");
-    CHECK(loop_machine(&named, true, w) && loop_machine(&named, true, w));
+    CHECK(loops_machine(&named, true, w) && loops_machine(&named, true, w));
     CHECK_STR(strstr(asked.bytes, " read"), " read N in F");
     CHECK_INT(warnings_count(w), 0);
     fails = true;
     for (int i = 0; i < 3; i++)
-        CHECK(!loop_machine(&lacks, true, w));
+        CHECK(!loops_machine(&lacks, true, w));
     CHECK_INT(warnings_count(w), 1);
     CHECK_STR(warnings_get(w, 0), "no core; the machine code of loops is not analysed");
     fails = false;
-    CHECK(loop_machine(&lacks, false, w) != NULL);
-    loop_machines_release(&here);
-    loop_machines_release(&named);
-    loop_machines_release(&lacks);
+    CHECK(loops_machine(&lacks, false, w) != NULL);
+    loops_machines_release(&here);
+    loops_machines_release(&named);
+    loops_machines_release(&lacks);
     CHECK_INT(machines_open, 0);
     warnings_free(w);
     buf_release(&asked);
@@ -305,7 +305,7 @@ static void check_drawn(void)
         check_noted(t, &c);
     }
     report_free(report);
-    loop_machines_release(&machines);
+    loops_machines_release(&machines);
     scope_tree_free(t);
     warnings_free(w);
     correlation_release(&c);

@@ -87,7 +87,7 @@ void structures_free(struct structures *s)
     free_trees(s);
     vec_release(&s->trees);
     vec_release(&s->debug_dirs);
-    loop_machines_release(&s->machines);
+    loops_machines_release(&s->machines);
     mem_free(s);
 }
 

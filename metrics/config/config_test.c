@@ -704,16 +704,16 @@ int main(void)
     static const char *const inputs[] = {"configuration", NULL};
     char *text = NULL;
     struct cases cases = {inputs, forget_configuration, NULL, take_configuration, say_configuration, &text, NULL, {0}};
-    test_files();
-    test_good();
-    test_bad();
-    test_elements();
-    test_all_at_once();
-    test_mathml();
-    test_replace();
-    test_depth();
-    test_limits();
-    test_typed();
+    RUN(test_files);
+    RUN(test_good);
+    RUN(test_bad);
+    RUN(test_elements);
+    RUN(test_all_at_once);
+    RUN(test_mathml);
+    RUN(test_replace);
+    RUN(test_depth);
+    RUN(test_limits);
+    RUN(test_typed);
     cases_run(&cases, "tests/print/configurations.cases");
     return tap_done();
 }

@@ -223,6 +223,6 @@ int main(void)
         test_same_quantity(b);
     }
     blocks_free(b);
-    test_wrong();
+    RUN(test_wrong);
     return tap_done();
 }

@@ -128,7 +128,7 @@ int expr_split_definition(const char *text, char **name, const char **formula, s
     return status;
 }
 
-const char *metric_nearest(const char *name, const char *const *names)
+const char *expr_metric_nearest(const char *name, const char *const *names)
 {
     /* "perf::TASK" of perf::TASK-CLOCK, whose '-' was read as a minus; a name not typed to its end */
     for (size_t i = 0; names[i] && strlen(name) > 2; i++)

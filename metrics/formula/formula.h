@@ -108,6 +108,6 @@ void statistic_words(struct buf *, enum statistic, const char *shown, enum stati
 bool statistic_parse(const char *name, enum statistic *, struct buf *metric, enum statistic_over *);
 
 /* The name a user may have meant, or NULL; names end in NULL. */
-const char *metric_nearest(const char *name, const char *const *names);
+const char *expr_metric_nearest(const char *name, const char *const *names);
 
 #endif

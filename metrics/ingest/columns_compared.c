@@ -42,7 +42,7 @@ static char *formula_of(enum comparison what, enum scaling scaling, const char *
     }
 }
 
-static void compare_columns(const struct config *config, const struct input *inputs, size_t input_count,
+static void metrics_compare_columns(const struct config *config, const struct input *inputs, size_t input_count,
                             const char *event, const char *base, const char *new,
                             void (*add)(void *ctx, enum comparison, const char *name, const char *formula), void *ctx)
 {
@@ -213,7 +213,7 @@ void columns_add_comparisons(struct maker *m, struct warnings *warnings)
         if (with == COLUMN_NONE)
             continue;
         compared++;
-        compare_columns(m->config, m->inputs, m->input_count, strtab_get(m->strings, base->event),
+        metrics_compare_columns(m->config, m->inputs, m->input_count, strtab_get(m->strings, base->event),
                         strtab_get(m->strings, base->metric.name),
                         strtab_get(m->strings, m->columns->list.items[with].metric.name), add_comparison, m);
     }

@@ -81,7 +81,7 @@ static int no_such_metric(struct maker *m, const struct config_metric *given, co
     }
     *vec_push(&names) = NULL;
     const char *near = cut_short(name, names.items);
-    near = near ? near : metric_nearest(name, names.items);
+    near = near ? near : expr_metric_nearest(name, names.items);
     struct buf quoted = {0};
     if (near)
         expr_quote_name(&quoted, near);

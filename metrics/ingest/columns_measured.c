@@ -147,7 +147,7 @@ static int no_such_event(struct maker *m, const struct config_metric *given, con
         }
     }
     *vec_push(&names) = NULL;
-    const char *near = metric_nearest(event, names.items);
+    const char *near = expr_metric_nearest(event, names.items);
     if (near)
         err_set(m->err, ERR_FORMAT, "%s: no event '%s' was measured; did you mean '%s'?", given->where, event, near);
     else if (list.len)

@@ -7,18 +7,18 @@
 
 static size_t loop_property_count(void)
 {
-    return loop_quality_decl.column_count;
+    return loops_quality_decl.column_count;
 }
 
 static const struct table_column *loop_property(size_t i)
 {
-    return loop_quality_decl.columns[i].type == TABLE_NUMBER ? &loop_quality_decl.columns[i] : NULL;
+    return loops_quality_decl.columns[i].type == TABLE_NUMBER ? &loops_quality_decl.columns[i] : NULL;
 }
 
 static uint32_t loop_property_named(const char *name)
 {
-    for (uint32_t i = 0; str_starts(name, PROPERTY_PREFIX) && i < loop_quality_decl.column_count; i++)
-        if (loop_property(i) && strcmp(name + strlen(PROPERTY_PREFIX), loop_quality_decl.columns[i].name) == 0)
+    for (uint32_t i = 0; str_starts(name, PROPERTY_PREFIX) && i < loops_quality_decl.column_count; i++)
+        if (loop_property(i) && strcmp(name + strlen(PROPERTY_PREFIX), loops_quality_decl.columns[i].name) == 0)
             return i;
     return UINT32_MAX;
 }
@@ -92,7 +92,7 @@ static void fill_tree(struct experiment *e, size_t tree, size_t metric, const st
     size_t n = e->trees[tree].node_count;
     double *values = mem_alloc(n * sizeof *values), *sums = mem_calloc(n, sizeof *sums),
            *weights = mem_calloc(n, sizeof *weights);
-    bool mean = has_mean(&loop_quality_decl.columns[c->property]);
+    bool mean = has_mean(&loops_quality_decl.columns[c->property]);
     for (size_t i = n; i-- > 0;) {
         uint32_t up = experiment_node_parent(e, tree, (uint32_t)i);
         double own = properties[experiment_node_place(e, tree, (uint32_t)i)];
@@ -115,11 +115,11 @@ static void fill_tree(struct experiment *e, size_t tree, size_t metric, const st
 
 void loop_properties_fill(struct experiment *e, const struct columns *columns)
 {
-    const struct table *t = table_list_find(&e->tables, loop_quality_decl.name);
+    const struct table *t = table_list_find(&e->tables, loops_quality_decl.name);
     for (size_t i = 0; t && i < columns->list.count; i++) {
         const struct column *c = &columns->list.items[i];
         uint32_t column = c->statistic == STAT_LOOP
-                              ? (uint32_t)table_column_of(t, loop_quality_decl.columns[c->property].name)
+                              ? (uint32_t)table_column_of(t, loops_quality_decl.columns[c->property].name)
                               : UINT32_MAX;
         if (column >= table_declared(t)->column_count || table_declared(t)->columns[column].type != TABLE_NUMBER ||
             table_declared(t)->columns[0].type != TABLE_REF)

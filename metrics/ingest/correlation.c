@@ -9,7 +9,7 @@ void correlation_init(struct correlation *c, struct strtab *strings)
     *vec_push(&c->ordinals) = 0;
 }
 
-void module_free_structure(struct module *m)
+void correlate_free_structure(struct module *m)
 {
     if (!m->lent)
         scope_tree_free(m->tree);
@@ -23,7 +23,7 @@ void module_free_structure(struct module *m)
 void correlation_release(struct correlation *c)
 {
     for (size_t i = 0; i < c->modules.count; i++) {
-        module_free_structure(&c->modules.items[i]);
+        correlate_free_structure(&c->modules.items[i]);
         mem_free(c->modules.items[i].why);
         mem_free(c->modules.items[i].built);
     }
@@ -63,7 +63,7 @@ const char *correlate_module_name(const struct correlation *c, uint32_t module)
     return m->role ? path : module_base_name(path);
 }
 
-struct identity identity_of(const struct place *p, uint32_t ordinal)
+struct identity metrics_identity_of(const struct place *p, uint32_t ordinal)
 {
     bool by_line = p->kind == PLACE_LINE || p->kind == PLACE_LOOP;
     return (struct identity){p->parent,    p->kind,      p->full_name, p->file,     by_line ? p->line_first : 0,

@@ -34,7 +34,7 @@ static bool same_site(const void *ctx, uint32_t i)
 static bool same_call(const void *ctx, uint32_t i)
 {
     const struct wanted *w = ctx;
-    const struct call *x = w->row, *y = &w->c->calls.items[i];
+    const struct sampled_call *x = w->row, *y = &w->c->calls.items[i];
     return x->parent == y->parent && x->site == y->site;
 }
 
@@ -169,7 +169,7 @@ static void gather_tables(struct correlation *c, const struct config *config, co
 
 static uint32_t call_index(struct correlation *c, uint32_t parent, uint32_t site)
 {
-    struct call call = {parent, site};
+    struct sampled_call call = {parent, site};
     for (; c->calls_indexed < c->calls.count; c->calls_indexed++)
         row_index_add(&c->call_index, hash_bytes(&c->calls.items[c->calls_indexed], sizeof call, 0),
                       (uint32_t)c->calls_indexed);

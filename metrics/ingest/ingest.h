@@ -132,7 +132,7 @@ struct site { /* one sampled place in the code; there may be millions */
 };
 
 /* One frame of a call path: this site, called from `parent`. */
-struct call {
+struct sampled_call {
     uint32_t parent; /* an earlier call; CALL_NONE: the thread's first function, or why the path was cut */
     uint32_t site;
 };
@@ -160,7 +160,7 @@ struct correlation {
     struct VEC(struct module) modules;
     struct VEC(struct module_use) uses;
     struct VEC(struct site) sites;
-    struct VEC(struct call) calls;      /* parents first */
+    struct VEC(struct sampled_call) calls;      /* parents first */
     struct VEC(struct cell_list) cells; /* by column; the last ones may be missing */
     struct VEC(struct place) places;    /* places[0] is the PROGRAM; in the order found, parents first */
     struct VEC(struct source_file) files;
@@ -189,7 +189,7 @@ struct correlation {
 
 void correlation_init(struct correlation *, struct strtab *);
 void correlation_release(struct correlation *);
-void module_free_structure(struct module *); /* and what was made of it */
+void correlate_free_structure(struct module *); /* and what was made of it */
 /*
  * What tells a place from its siblings. It is made of what the source says, not of scopes or addresses, so that the
  * same place in another build of the module is the same one; where that is not enough, the ordinal among the equal ones
@@ -198,7 +198,7 @@ void module_free_structure(struct module *); /* and what was made of it */
 struct identity {
     uint32_t parent, kind, name, file, line, call_file, call_line, on_line, instance, ordinal;
 };
-struct identity identity_of(const struct place *, uint32_t ordinal);
+struct identity metrics_identity_of(const struct place *, uint32_t ordinal);
 
 /* Gathers sites and cells of all inputs; contexts and counts of those that can be read again are dropped meanwhile. */
 int ingest_inputs(struct correlation *, const struct config *, const struct input *, size_t input_count,
@@ -242,7 +242,7 @@ struct sites_of_contexts { /* the site of a context, made where there is none ye
 int tables_ingest(struct table_list *to, struct strtab *, const struct hpcprof *, const struct sites_of_contexts *,
                   uint32_t run, uint32_t first_process, uint32_t first_event, struct err *);
 /* Sites become places, events metrics, and the experiment has its tables, in order. */
-int tables_finish(struct experiment *, const struct correlation *from, const uint32_t *site_places,
-                  const place_ix *found_places, const uint32_t *event_metrics, struct err *);
+int metrics_tables_finish(struct experiment *, const struct correlation *from, const uint32_t *site_places,
+                          const place_ix *found_places, const uint32_t *event_metrics, struct err *);
 
 #endif

@@ -204,8 +204,8 @@ static place_ix *loops_of(const struct experiment *e, const uint32_t *site_place
     return loops;
 }
 
-int tables_finish(struct experiment *e, const struct correlation *from, const uint32_t *site_places,
-                  const place_ix *found_places, const uint32_t *event_metrics, struct err *err)
+int metrics_tables_finish(struct experiment *e, const struct correlation *from, const uint32_t *site_places,
+                          const place_ix *found_places, const uint32_t *event_metrics, struct err *err)
 {
     place_ix *loops = loops_of(e, site_places, from->sites.count);
     const struct table_mapping mappings[] = {

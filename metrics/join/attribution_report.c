@@ -104,8 +104,8 @@ static bool is_shown(const struct correlation *c, const struct columns *columns,
     return c->cells.items[column].count && of->metric.display && !of->of_thread;
 }
 
-void warn_shares(const struct experiment *e, const struct correlation *c, const struct columns *columns,
-                 struct warnings *warnings)
+void metrics_warn_shares(const struct experiment *e, const struct correlation *c, const struct columns *columns,
+                         struct warnings *warnings)
 {
     size_t n = c->modules.count;
     struct shares *worst = mem_calloc(n, sizeof *worst);
@@ -225,7 +225,7 @@ static void warn_notes(const struct input *inputs, size_t n, struct warnings *wa
     }
 }
 
-void warn_recording(const struct input *inputs, size_t n, struct warnings *warnings)
+void metrics_warn_recording(const struct input *inputs, size_t n, struct warnings *warnings)
 {
     warn_lost(inputs, n, warnings);
     warn_notes(inputs, n, warnings);

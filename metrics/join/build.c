@@ -76,7 +76,7 @@ static int read_finished(const struct config *config, const struct config_run *r
     struct experiment *e = NULL;
     int status = config->reader->read(run->path, &e, warnings, err);
     if (status == 0)
-        status = finished_run(e, run->path, number, structures, &input->profile, &input->threads, err);
+        status = metrics_finished_run(e, run->path, number, structures, &input->profile, &input->threads, err);
     experiment_free(e);
     return status < 0 && *run->where ? err_in(err, "%s: run '%s'", run->where, run->name) : status;
 }
@@ -92,7 +92,7 @@ static int read_input(const struct config *config, struct input *input, uint32_t
                                  : measurement_read(config, &run, progress, &input->profile, warnings, err);
     if (status < 0)
         return -1;
-    functions_take(input->profile, kept);
+    measured_functions_take(input->profile, kept);
     for (size_t k = 0; k < input->profile->count_count; k++)
         input->samples += input->profile->counts[k].samples;
     if (input->profile->count_count == 0)
@@ -118,7 +118,7 @@ static int read_inputs(const struct config *config, struct input_list *inputs, s
             !err_gather(&errors, err))
             status = -1;
     }
-    functions_give(&kept, structures);
+    measured_functions_give(&kept, structures);
     progress_report(progress, "reading measurements", inputs->count, inputs->count);
     return status < 0 ? status : err_gathered(&errors, err);
 }

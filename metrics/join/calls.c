@@ -64,7 +64,7 @@ static void add_frames(struct builder *b)
     b->node_of = mem_alloc(c->calls.count * sizeof *b->node_of);
     node_at(&b->nodes, NODE_NONE, 0);
     for (size_t i = 0; i < c->calls.count; i++) {
-        const struct call *call = &c->calls.items[i];
+        const struct sampled_call *call = &c->calls.items[i];
         uint32_t parent = call->parent == CALL_NONE ? 0 : b->node_of[call->parent];
         b->node_of[i] = add_frame(b, parent, b->new_of[c->site_place[call->site]]);
     }
@@ -129,8 +129,8 @@ static uint32_t node_of_call(const void *ctx, const struct cell *cell)
     return cell->call == CALL_NONE ? NODE_NONE : c->call_node[cell->call];
 }
 
-int calls_build(struct experiment *e, struct correlation *c, const place_ix *new_of, struct warnings *warnings,
-                struct err *err)
+int metrics_calls_build(struct experiment *e, struct correlation *c, const place_ix *new_of, struct warnings *warnings,
+                        struct err *err)
 {
     struct builder b = {.e = e, .c = c, .new_of = new_of};
     int status = 0;
@@ -151,7 +151,7 @@ int calls_build(struct experiment *e, struct correlation *c, const place_ix *new
         mem_free(number);
         c->call_node = b.node_of;
         b.node_of = NULL;
-        status = sum_measured(e, tree, c, node_of_call, c, err);
+        status = metrics_sum_measured(e, tree, c, node_of_call, c, err);
     }
     release_nodes(&b.nodes);
     vec_release(&b.chain);
@@ -274,7 +274,7 @@ void experiment_fold_recursion(struct experiment *e)
     fold(e, NULL, 0);
 }
 
-void calls_fold(struct experiment *e, struct correlation *c)
+void metrics_calls_fold(struct experiment *e, struct correlation *c)
 {
     fold(e, c->call_node, c->calls.count);
 }

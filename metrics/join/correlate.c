@@ -22,13 +22,13 @@ static bool same_place(const void *ctx, uint32_t i)
 {
     const struct wanted *w = ctx;
     struct identity x = w->identity;
-    struct identity y = identity_of(&w->c->places.items[i], w->c->ordinals.items[i]);
+    struct identity y = metrics_identity_of(&w->c->places.items[i], w->c->ordinals.items[i]);
     return memcmp(&x, &y, sizeof x) == 0;
 }
 
 static place_ix child(struct correlation *c, const struct place *new, uint32_t ordinal)
 {
-    struct identity id = identity_of(new, ordinal);
+    struct identity id = metrics_identity_of(new, ordinal);
     uint64_t hash = hash_bytes(&id, sizeof id, 0);
     place_ix known = row_index_find(&c->place_index, hash, same_place, &(struct wanted){c, id});
     if (known != ROW_NONE)
@@ -445,7 +445,7 @@ void correlate_place(struct correlation *c, const struct config *config, const s
         progress_report(progress, "analysing modules", from, n);
         ask_structure(c, module, order + from, to - from, source, warnings);
         place_module(c, config, module, order + from, to - from);
-        module_free_structure(&c->modules.items[module]);
+        correlate_free_structure(&c->modules.items[module]);
     }
     progress_report(progress, "analysing modules", n, n);
     mem_free(order);

@@ -38,8 +38,8 @@ static int sum_column(struct experiment *e, size_t tree, size_t column, const st
                           strtab_get(e->strings, e->metrics[column].name));
 }
 
-int sum_measured(struct experiment *e, size_t tree, const struct correlation *c, node_of_cell *node_of, const void *ctx,
-                 struct err *err)
+int metrics_sum_measured(struct experiment *e, size_t tree, const struct correlation *c, node_of_cell *node_of,
+                         const void *ctx, struct err *err)
 {
     for (size_t column = 0; column < c->cells.count; column++)
         if (c->cells.items[column].count && sum_column(e, tree, column, &c->cells.items[column], node_of, ctx, err) < 0)
@@ -219,7 +219,7 @@ static int take_tables(struct experiment *e, const struct correlation *c, const 
     uint32_t *metrics = metrics_of_events(columns, inputs, c->event_count);
     for (size_t i = 0; i < c->sites.count; i++)
         places[i] = new_of[c->site_place[i]];
-    int status = tables_finish(e, c, places, new_of, metrics, err);
+    int status = metrics_tables_finish(e, c, places, new_of, metrics, err);
     if (status == 0)
         phases_compare(&e->tables, e->strings);
     mem_free(places);
@@ -266,33 +266,33 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
             align_warn_programs(&c, warnings);
         sources_keep_folders(&c, e);
         sources_name_files(&c, config);
-        name_files_as_shown(&c);
+        sources_name_as_shown(&c);
         copy_runs(e, config, &c, inputs, input_count);
         e->title = title_of(e, config, &c);
         c.places.items[0].name = c.places.items[0].full_name = e->title;
-        place_ix *new_of = order_places_and_files(&c, e);
+        place_ix *new_of = metrics_order_places_and_files(&c, e);
         experiment_find_same(e);
         note_measured(e, &c, new_of);
         status = take_columns(e, &columns, err);
         if (status == 0)
-            status =
-                sum_measured(e, TREE_SCOPES, &c, place_of_cell, &(struct scopes_of_sites){c.site_place, new_of}, err);
+            status = metrics_sum_measured(e, TREE_SCOPES, &c, place_of_cell,
+                                          &(struct scopes_of_sites){c.site_place, new_of}, err);
         if (status == 0)
             status = take_tables(e, &c, &columns, inputs, new_of, err);
         if (status == 0)
             status = attribution_table(e, &c, &columns, inputs, input_count, err);
         if (status == 0)
-            status = calls_build(e, &c, new_of, warnings, err);
+            status = metrics_calls_build(e, &c, new_of, warnings, err);
         if (status == 0 && config->fold_recursion)
-            calls_fold(e, &c);
+            metrics_calls_fold(e, &c);
         if (status == 0)
             status = statistics_compute(e, &c, config, &columns, inputs, input_count, new_of, err);
         if (status == 0) {
             loop_properties_fill(e, &columns);
             for (size_t tree = 0; tree < e->tree_count; tree++)
                 formulas_compute(e, tree, config->threads);
-            warn_shares(e, &c, &columns, warnings);
-            warn_recording(inputs, input_count, warnings);
+            metrics_warn_shares(e, &c, &columns, warnings);
+            metrics_warn_recording(inputs, input_count, warnings);
         }
         mem_free(new_of);
     }

@@ -1347,7 +1347,7 @@ static void test_second_tree(void)
 {
     struct err err = {0};
     struct experiment *e = experiment_by_hand();
-    const struct call {
+    const struct sampled_call {
         uint32_t parent;
         place_ix place;
         uint64_t own;

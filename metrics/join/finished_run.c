@@ -385,8 +385,8 @@ static int split(struct splitting *s, struct structures *structures)
     return 0;
 }
 
-int finished_run(const struct experiment *e, const char *path, uint32_t input, struct structures *structures,
-                 struct hpcprof **result, struct thread_value_list *threads, struct err *err)
+int metrics_finished_run(const struct experiment *e, const char *path, uint32_t input, struct structures *structures,
+                         struct hpcprof **result, struct thread_value_list *threads, struct err *err)
 {
     struct splitting s = {.path = path,
                           .e = e,

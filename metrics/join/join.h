@@ -26,12 +26,12 @@ void correlate_place(struct correlation *, const struct config *, const struct s
 void environment_take(struct experiment *, const struct correlation *, const struct input *, size_t input_count,
                       uint32_t run);
 
-/* ---- finished_run.c -------------------------------------------------------------------------- */
+/* ---- metrics_finished_run.c -------------------------------------------------------------------------- */
 
 /* What a finished experiment says of its run, as a measurement, and of its modules, whose trees are added, and of its
    threads (vec_release). `path` is for messages; `input`: no other has that number. */
-int finished_run(const struct experiment *, const char *path, uint32_t input, struct structures *, struct hpcprof **,
-                 struct thread_value_list *, struct err *);
+int metrics_finished_run(const struct experiment *, const char *path, uint32_t input, struct structures *,
+                         struct hpcprof **, struct thread_value_list *, struct err *);
 
 /* ---- statistics.c -------------------------------------------------------------------------------------------- */
 
@@ -51,32 +51,34 @@ void sources_find(struct correlation *, const struct config *, const struct inpu
 /* ---- order.c ------------------------------------------------------------------------------------------------- */
 
 /* FILE places get the names of their files, now that those are known. */
-void name_files_as_shown(struct correlation *);
+void sources_name_as_shown(struct correlation *);
 /* Fills the experiment's files and places; by old place, the new one (mem_free). */
-place_ix *order_places_and_files(struct correlation *, struct experiment *);
+place_ix *metrics_order_places_and_files(struct correlation *, struct experiment *);
 
 /* ---- calls.c ------------------------------------------------------------------------------------------------- */
 
 /* Adds the tree of calls, where paths were measured, with what was measured. */
-int calls_build(struct experiment *, struct correlation *, const place_ix *new_of, struct warnings *, struct err *);
-void calls_fold(struct experiment *, struct correlation *); /* experiment_fold_recursion, before statistics */
+int metrics_calls_build(struct experiment *, struct correlation *, const place_ix *new_of, struct warnings *,
+                        struct err *);
+void metrics_calls_fold(struct experiment *, struct correlation *); /* experiment_fold_recursion, before statistics */
 
 /* ---- attribution_report.c ------------------------------------------------------------------------------------ */
 
 /* Shares of what could be shown less exactly than by line. */
-void warn_shares(const struct experiment *, const struct correlation *, const struct columns *, struct warnings *);
+void metrics_warn_shares(const struct experiment *, const struct correlation *, const struct columns *,
+                         struct warnings *);
 /* The table "placement": what of each event is shown by line, by function, by module and not at all, and why. */
 int attribution_table(struct experiment *, const struct correlation *, const struct columns *, const struct input *,
                       size_t input_count, struct err *);
 /* What the recorder lost, and what it could not note. */
-void warn_recording(const struct input *, size_t input_count, struct warnings *);
+void metrics_warn_recording(const struct input *, size_t input_count, struct warnings *);
 
 /* ---- experiment.c -------------------------------------------------------------------------------------------- */
 
 /* The measured columns of a tree from their cells. node_of: whose a cell is; NODE_NONE: nobody's. */
 typedef uint32_t node_of_cell(const void *ctx, const struct cell *);
-int sum_measured(struct experiment *, size_t tree, const struct correlation *, node_of_cell *node_of, const void *ctx,
-                 struct err *);
+int metrics_sum_measured(struct experiment *, size_t tree, const struct correlation *, node_of_cell *node_of,
+                         const void *ctx, struct err *);
 /* The part of experiment_build that needs no files: tests call it with hand-made measurements and structure. The inputs
  * stay the caller's. */
 int experiment_from(const struct config *, const struct input *, size_t input_count, const struct structure_source *,

@@ -69,7 +69,7 @@ static uint32_t *order_files(struct correlation *c, struct experiment *e)
     return rank;
 }
 
-void name_files_as_shown(struct correlation *c)
+void sources_name_as_shown(struct correlation *c)
 {
     for (size_t i = 0; i < c->places.count; i++) {
         struct place *p = &c->places.items[i];
@@ -114,7 +114,7 @@ static place_ix *order_places(struct correlation *c, const uint32_t *file_rank, 
     return new_of;
 }
 
-place_ix *order_places_and_files(struct correlation *c, struct experiment *e)
+place_ix *metrics_order_places_and_files(struct correlation *c, struct experiment *e)
 {
     c->file_rank = order_files(c, e);
     place_ix *new_of = order_places(c, c->file_rank, e);

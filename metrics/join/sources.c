@@ -326,7 +326,7 @@ static const char *best_indexed(const struct folder_index *x, const char *path)
     for (uint32_t i = name < x->first.count ? x->first.items[name] : UINT32_MAX; i != UINT32_MAX;
          i = x->files.items[i].next) {
         const char *candidate = x->files.items[i].path;
-        unsigned shared = path_shared_end(candidate, path);
+        unsigned shared = metrics_path_shared_end(candidate, path);
         bool better = shared > most;
         if (best && shared == most) {
             size_t a = strlen(candidate), b = strlen(best);
@@ -508,7 +508,7 @@ static char *find_below_paths(struct finder *f, const char *path, bool known)
         /* with subfolders: a longer shared end deeper down beats the first hit */
         const char *best = best_indexed(&f->indexes[i], path);
         if (best && may_be_source(f, best, known) &&
-            (!found || path_shared_end(best, path) > path_shared_end(found, path))) {
+            (!found || metrics_path_shared_end(best, path) > metrics_path_shared_end(found, path))) {
             mem_free(found);
             found = mem_strdup(best);
         }
@@ -556,7 +556,7 @@ static bool too_short(const char *found, const char *raw, uint32_t last_line)
 {
     struct filemap map;
     uint32_t lines = 1;
-    if (path_shared_end(found, raw) > 1 || filemap_open(&map, found, NULL) < 0)
+    if (metrics_path_shared_end(found, raw) > 1 || filemap_open(&map, found, NULL) < 0)
         return false;
     for (size_t i = 0; i + 1 < map.len && lines < last_line; i++)
         lines += map.bytes[i] == '\n';

@@ -460,8 +460,8 @@ static void test_shared_ends(void)
     size_t wrong = 0;
     for (int i = 0; i < 20000; i++) {
         char *a = draw_path(), *b = draw_path();
-        if (path_shared_end(a, b) != plain_shared_end(a, b) && wrong++ == 0)
-            printf("# %s %s: %u\n", a, b, path_shared_end(a, b));
+        if (metrics_path_shared_end(a, b) != plain_shared_end(a, b) && wrong++ == 0)
+            printf("# %s %s: %u\n", a, b, metrics_path_shared_end(a, b));
         mem_free(a);
         mem_free(b);
     }
@@ -633,14 +633,14 @@ static void test_drawn(void)
 
 int main(void)
 {
-    test_shared_ends();
-    test_drawn();
-    test_length();
-    test_names();
-    test_texts();
-    test_readings();
-    test_own_folders();
-    test_folders_of_runs();
-    test_kept_folders();
+    RUN(test_shared_ends);
+    RUN(test_drawn);
+    RUN(test_length);
+    RUN(test_names);
+    RUN(test_texts);
+    RUN(test_readings);
+    RUN(test_own_folders);
+    RUN(test_folders_of_runs);
+    RUN(test_kept_folders);
     return tap_done();
 }

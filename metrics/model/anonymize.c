@@ -53,7 +53,7 @@ static struct anonymity *find_hidden(const struct experiment *e)
     return a;
 }
 
-void anonymity_free(struct anonymity *a)
+void experiment_anonymity_free(struct anonymity *a)
 {
     for (size_t i = 0; a && i < a->words.count; i++)
         mem_free(a->words.items[i].word);
@@ -202,7 +202,7 @@ static void clean_environment(struct experiment *e, struct experiment_run *run)
 
 void experiment_anonymize(struct experiment *e)
 {
-    anonymity_free(e->anonymity);
+    experiment_anonymity_free(e->anonymity);
     e->anonymity = find_hidden(e);
     clean(e, &e->title);
     for (size_t i = 0; i < e->run_count; i++) {

@@ -183,6 +183,6 @@ int main(void)
     is(e, e->metrics[0].name, "host TIME");
     is(e, e->metrics[0].formula, "run(\"host\").TIME"); /* names and what names them stay one */
     experiment_free(e);
-    test_every_text();
+    RUN(test_every_text);
     return tap_done();
 }

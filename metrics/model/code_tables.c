@@ -62,7 +62,7 @@ static const struct table_column quality_columns[] = {
     TEXT_COLUMN("note", "note", "unknown"),
 };
 _Static_assert(ARRAY_SIZE(quality_columns) == LOOP_QUALITY_COLUMNS, "as the header says");
-const struct table_decl loop_quality_decl = {
+const struct table_decl loops_quality_decl = {
     "loop_quality", "Loop quality",
     "Static analysis of the machine code of sampled innermost loops; nothing here is measured.", quality_columns,
     ARRAY_SIZE(quality_columns)};
@@ -76,9 +76,9 @@ static const struct table_column check_columns[] = {
     TEXT_COLUMN("remedy", "remedy", NULL),
     {.name = "line", .type = TABLE_COUNT, .merge = TABLE_LAST},
 };
-const struct table_decl loop_checks_decl = {"loop_checks", "Loop checks",
-                                            "Problems in the machine code of sampled innermost loops.", check_columns,
-                                            ARRAY_SIZE(check_columns)};
+const struct table_decl loops_checks_decl = {"loop_checks", "Loop checks",
+                                             "Problems in the machine code of sampled innermost loops.", check_columns,
+                                             ARRAY_SIZE(check_columns)};
 
 #define COUNT_COLUMN(word, shown, says)                                                                                \
     {                                                                                                                  \
@@ -111,9 +111,9 @@ static const struct table_column count_columns[] = {
     {.name = "metric", .type = TABLE_REF, .refers = "metric", .merge = TABLE_KEY},
     {.name = "value", .type = TABLE_COUNT, .merge = TABLE_SUM},
 };
-const struct table_decl instruction_counts_decl = {TABLE_INSTRUCTION_COUNTS, "Instruction counts",
-                                                   "Counts at each instruction.", count_columns,
-                                                   ARRAY_SIZE(count_columns)};
+const struct table_decl instructions_counts_decl = {TABLE_INSTRUCTION_COUNTS, "Instruction counts",
+                                                    "Counts at each instruction.", count_columns,
+                                                    ARRAY_SIZE(count_columns)};
 
 static const struct table *as_declared(const struct experiment *e, const struct table_decl *d)
 {
@@ -128,5 +128,5 @@ const struct table *instructions_of(const struct experiment *e)
 
 const struct table *instructions_counts_of(const struct experiment *e)
 {
-    return as_declared(e, &instruction_counts_decl);
+    return as_declared(e, &instructions_counts_decl);
 }

@@ -77,7 +77,7 @@ bool thread_values_unpack(struct experiment *, struct table *, struct cursor *);
 /* ---- anonymize.c --------------------------------------------------------------------------------------------- */
 
 struct anonymity;
-void anonymity_free(struct anonymity *); /* may be NULL */
+void experiment_anonymity_free(struct anonymity *); /* may be NULL */
 
 /* ---- code_tables.c ------------------------------------------------------------------------------------- */
 
@@ -85,7 +85,7 @@ void anonymity_free(struct anonymity *); /* may be NULL */
 #define TABLE_FOUND_PLACE "found"
 #define TABLE_FOUND_FILE  "found file"
 enum { LOOP_QUALITY_COLUMNS = 45, INSTRUCTION_COLUMNS = 15 };
-extern const struct table_decl loop_quality_decl, loop_checks_decl, instructions_decl, instruction_counts_decl;
+extern const struct table_decl loops_quality_decl, loops_checks_decl, instructions_decl, instructions_counts_decl;
 #define TABLE_INSTRUCTIONS       "instructions"
 #define TABLE_INSTRUCTION_COUNTS "instruction_counts"
 

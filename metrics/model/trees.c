@@ -191,7 +191,7 @@ void experiment_free(struct experiment *e)
     free_trees(e);
     table_list_release(&e->tables);
     measured_free(e->measured);
-    anonymity_free(e->anonymity);
+    experiment_anonymity_free(e->anonymity);
     strtab_free(e->strings);
     mem_free(e->source_folders);
     mem_free(e->places);

@@ -299,29 +299,30 @@ struct columns_of_code {
 
 static void add_cell(struct columns_of_code *o, size_t column, char *text)
 {
-    text_column_add(&o->table.items[column], text);
+    print_text_column_add(&o->table.items[column], text);
 }
 
 static void begin_columns(const struct code *c, struct columns_of_code *o)
 {
     const struct view *t = c->t;
     o->percent = 0;
-    text_table_add(&o->table, "%", "", false);
+    print_text_table_add(&o->table, "%", "", false);
     o->metrics = o->table.count;
     for (size_t i = 0; i < t->shown.count; i++)
-        text_table_add(&o->table, strtab_get(t->e->strings, t->e->metrics[t->shown.items[i]].display_name), "", false);
+        print_text_table_add(&o->table, strtab_get(t->e->strings, t->e->metrics[t->shown.items[i]].display_name), "",
+                             false);
     o->address = o->table.count;
-    text_table_add(&o->table, "address", "", false);
+    print_text_table_add(&o->table, "address", "", false);
     o->loops = o->table.count;
-    text_table_add(&o->table, "loops", "", true);
+    print_text_table_add(&o->table, "loops", "", true);
     o->marks = o->table.count;
-    text_table_add(&o->table, "", "", true);
+    print_text_table_add(&o->table, "", "", true);
     o->text = o->table.count;
-    text_table_add(&o->table, "instruction", "", true);
+    print_text_table_add(&o->table, "instruction", "", true);
     o->uops = o->table.count;
-    text_table_add(&o->table, "uops", "", false);
-    text_table_add(&o->table, "ports", "", true);
-    text_table_add(&o->table, "latency", "", false);
+    print_text_table_add(&o->table, "uops", "", false);
+    print_text_table_add(&o->table, "ports", "", true);
+    print_text_table_add(&o->table, "latency", "", false);
 }
 
 static void add_source(struct columns_of_code *o, const struct code *c, size_t row, const char *text)
@@ -344,7 +345,7 @@ static void add_insn(struct columns_of_code *o, const struct code *c, const stru
     double whole = experiment_value(e, t->sort_metric, 0, VALUE_INCLUSIVE), own = value_of(c, row, t->sort_metric);
     add_cell(o, o->percent, isnan(own) || !(whole > 0) ? mem_strdup("") : mem_printf("%.1f", 100 * own / whole));
     for (size_t i = 0; i < t->shown.count; i++)
-        add_cell(o, o->metrics + i, text_of_value(value_of(c, row, t->shown.items[i])));
+        add_cell(o, o->metrics + i, print_text_of_value(value_of(c, row, t->shown.items[i])));
     add_cell(o, o->address, mem_printf("%llx", (unsigned long long)cell[INSN_ADDRESS].count));
     add_cell(o, o->loops, brackets_of(c, row, false));
     add_cell(o, o->marks, marks_of(c, p, row));
@@ -352,9 +353,9 @@ static void add_insn(struct columns_of_code *o, const struct code *c, const stru
     buf_str(&safe, "  ");
     buf_safe(&safe, strtab_get(e->strings, cell[INSN_TEXT].text));
     add_cell(o, o->text, safe.bytes);
-    add_cell(o, o->uops, text_of_value(cell[INSN_UOPS].number));
+    add_cell(o, o->uops, print_text_of_value(cell[INSN_UOPS].number));
     add_cell(o, o->uops + 1, mem_strdup(strtab_get(e->strings, cell[INSN_PORTS].text)));
-    add_cell(o, o->uops + 2, text_of_value(cell[INSN_LATENCY].number));
+    add_cell(o, o->uops + 2, print_text_of_value(cell[INSN_LATENCY].number));
     o->rows++;
 }
 
@@ -376,7 +377,7 @@ static void write_piece(struct code *c, const struct piece *p, struct outfile *o
         }
         add_insn(&o, c, p, row);
     }
-    text_table_write(&o.table, o.rows, out);
+    print_text_table_write(&o.table, o.rows, out);
     outfile_write(out, "\n", 1);
     mem_free(before);
     buf_release(&b);
@@ -401,7 +402,7 @@ static void csv_number(struct buf *b, double v)
 static void csv_text(struct buf *b, const struct code *c, str_id text)
 {
     buf_char(b, ',');
-    csv_add_text(b, strtab_get(c->t->e->strings, text));
+    print_csv_text(b, strtab_get(c->t->e->strings, text));
 }
 
 static str_id module_name(const struct code *c, place_ix procedure)

@@ -19,11 +19,11 @@ static void csv_head(const struct view *t, struct buf *out)
         const struct metric *m = &t->e->metrics[t->shown.items[i]];
         const char *name = strtab_get(t->e->strings, m->name);
         buf_char(out, ',');
-        csv_add_text(out, name);
+        print_csv_text(out, name);
         if (print_levels[t->options->level].exclusive && m->has_exclusive) {
             char *exclusive = mem_printf("%s (E)", name);
             buf_char(out, ',');
-            csv_add_text(out, exclusive);
+            print_csv_text(out, exclusive);
             mem_free(exclusive);
         }
     }
@@ -63,16 +63,16 @@ static void csv_row(const struct view *t, const struct row *r, struct buf *out)
     buf_str(out, word_of(t, r));
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         buf_char(out, ',');
-        csv_add_text(out, strtab_get(strings, texts[i]));
+        print_csv_text(out, strtab_get(strings, texts[i]));
     }
     buf_char(out, ',');
     if (r->line)
         buf_printf(out, "%u", r->line);
     buf_char(out, ',');
-    csv_add_text(out, strtab_get(strings, r->name));
+    print_csv_text(out, strtab_get(strings, r->name));
     if (says_where(t)) {
         buf_char(out, ',');
-        csv_add_text(out, strtab_get(strings, r->at_file));
+        print_csv_text(out, strtab_get(strings, r->at_file));
         buf_char(out, ',');
         if (r->at_line)
             buf_printf(out, "%u", r->at_line);

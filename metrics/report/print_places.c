@@ -25,7 +25,7 @@ static size_t error_of(const struct experiment *e, size_t metric)
 static char *number_text(const struct view *t, const struct row *r, size_t metric, bool exclusive, size_t error)
 {
     double value = print_value_of(t, r, metric, exclusive);
-    char *text = text_of_value(value);
+    char *text = print_text_of_value(value);
     if (error == SIZE_MAX || !(fabs(value) < 2 * print_value_of(t, r, error, exclusive)))
         return text;
     char *marked = mem_printf("~%s", text);
@@ -41,13 +41,13 @@ static void add_metric_columns(struct view *t, struct text_table *text, size_t m
     const char *suffix = exclusive ? " (E)" : "";
     size_t error = error_of(e, metric);
     if (m->percent) {
-        struct text_column *c = text_table_add(text, "%", suffix, false);
+        struct text_column *c = print_text_table_add(text, "%", suffix, false);
         for (size_t i = 0; i < t->rows.count; i++)
-            text_column_add(c, percent_text(print_value_of(t, &t->rows.items[i], metric, exclusive), whole));
+            print_text_column_add(c, percent_text(print_value_of(t, &t->rows.items[i], metric, exclusive), whole));
     }
-    struct text_column *c = text_table_add(text, strtab_get(e->strings, m->display_name), suffix, false);
+    struct text_column *c = print_text_table_add(text, strtab_get(e->strings, m->display_name), suffix, false);
     for (size_t i = 0; i < t->rows.count; i++)
-        text_column_add(c, number_text(t, &t->rows.items[i], metric, exclusive, error));
+        print_text_column_add(c, number_text(t, &t->rows.items[i], metric, exclusive, error));
 }
 
 void print_location(const struct experiment *e, const struct row *r, struct buf *out)
@@ -81,7 +81,7 @@ static char *tree_text(const struct view *t, const struct row *r)
 {
     enum { INDENTED_MOST = 30 };
     unsigned shown = r->indent < INDENTED_MOST ? r->indent : INDENTED_MOST;
-    char *name = text_of_name(strtab_get(t->e->strings, r->name)), *text;
+    char *name = print_text_of_name(strtab_get(t->e->strings, r->name)), *text;
     const char *kind = r->kind == PLACE_LOOP ? "loop in " : r->kind == PLACE_INLINE ? "inlined " : "";
     kind = !r->relation ? kind : strcmp(r->relation, "caller") == 0 ? "called by " : "calls ";
     if (shown < r->indent)
@@ -98,10 +98,10 @@ static void add_tree_columns(struct view *t, struct text_table *text)
     static const char *const heads[][2] = {[PRINT_PATH] = {"calls", "called at"},
                                            [PRINT_CALLER] = {"procedure with its callers", "calls at"},
                                            [PRINT_CALLS] = {"procedure with callers and callees", "at"}};
-    struct text_column *c = text_table_add(text, heads[t->options->level][0], "", true);
+    struct text_column *c = print_text_table_add(text, heads[t->options->level][0], "", true);
     for (size_t i = 0; i < t->rows.count; i++)
-        text_column_add(c, tree_text(t, &t->rows.items[i]));
-    c = text_table_add(text, heads[t->options->level][1], "", true);
+        print_text_column_add(c, tree_text(t, &t->rows.items[i]));
+    c = print_text_table_add(text, heads[t->options->level][1], "", true);
     for (size_t i = 0; i < t->rows.count; i++) {
         const struct row *r = &t->rows.items[i];
         struct buf b = {0};
@@ -109,7 +109,7 @@ static void add_tree_columns(struct view *t, struct text_table *text)
         buf_safe(&b, strtab_get(t->e->strings, r->at_file));
         if (r->at_file && r->at_line)
             buf_printf(&b, ":%u", r->at_line);
-        text_column_add(c, b.bytes);
+        print_text_column_add(c, b.bytes);
     }
 }
 
@@ -123,18 +123,18 @@ static void add_where_columns(struct view *t, struct text_table *text)
     const struct strtab *strings = t->e->strings;
     static const char *const heads[] = {"program",      "module",       "file",    "procedure",
                                         "in procedure", "in procedure", "function"};
-    struct text_column *c = text_table_add(text, heads[level], "", true);
+    struct text_column *c = print_text_table_add(text, heads[level], "", true);
     for (size_t i = 0; i < t->rows.count; i++)
-        text_column_add(c, text_of_name(strtab_get(strings, t->rows.items[i].name)));
+        print_text_column_add(c, print_text_of_name(strtab_get(strings, t->rows.items[i].name)));
     if (level >= PRINT_PROC) {
-        c = text_table_add(text, "location", "", true);
+        c = print_text_table_add(text, "location", "", true);
         for (size_t i = 0; i < t->rows.count; i++)
-            text_column_add(c, location_of(t, &t->rows.items[i]));
+            print_text_column_add(c, location_of(t, &t->rows.items[i]));
     }
     if (level >= PRINT_FILE) {
-        c = text_table_add(text, "module", "", true);
+        c = print_text_table_add(text, "module", "", true);
         for (size_t i = 0; i < t->rows.count; i++)
-            text_column_add(c, text_of_name(strtab_get(strings, t->rows.items[i].module)));
+            print_text_column_add(c, print_text_of_name(strtab_get(strings, t->rows.items[i].module)));
     }
 }
 
@@ -155,7 +155,7 @@ void print_legend(const struct view *t, struct outfile *out)
             buf_str(&b, " = ");
             buf_safe(&b, strtab_get(e->strings, m->formula));
         }
-        char *value = text_of_value(whole);
+        char *value = print_text_of_value(whole);
         buf_printf(&b, ": %s", *value ? value : "nothing");
         mem_free(value);
         if (m->unit) {
@@ -186,5 +186,5 @@ void print_text(struct view *t, struct outfile *out)
     }
     add_where_columns(t, &text);
     print_legend(t, out);
-    text_table_write(&text, t->rows.count, out);
+    print_text_table_write(&text, t->rows.count, out);
 }

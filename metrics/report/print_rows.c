@@ -293,7 +293,7 @@ static int no_such_metric(const struct view *t, const char *wanted, struct err *
     for (size_t i = 0; i < t->e->metric_count; i++)
         *vec_push(&names) = strtab_get(t->e->strings, t->e->metrics[i].name);
     *vec_push(&names) = NULL;
-    const char *near = metric_nearest(wanted, names.items);
+    const char *near = expr_metric_nearest(wanted, names.items);
     if (!near)
         near = names.items[0];
     err_set(err, ERR_USAGE, "no metric '%s' to sort by%s%s%s", wanted, near ? "; did you mean '" : "", near ? near : "",

@@ -192,7 +192,7 @@ static char *place_text(const struct table_view *v, place_ix place)
     if (place >= v->e->place_count)
         return mem_strdup("");
     const struct place *p = &v->e->places[place];
-    char *name = text_of_name(place_name(v, place));
+    char *name = print_text_of_name(place_name(v, place));
     buf_str(&b, name);
     mem_free(name);
     if (p->kind >= PLACE_PROC && p->file != SOURCE_NONE) {
@@ -211,16 +211,16 @@ static void write_text(const struct table_view *v, struct outfile *out)
         const struct table_column *c = &v->decl->columns[i];
         char *unit = *c->unit ? mem_printf(" (%s)", c->unit) : mem_strdup("");
         struct text_column *column =
-            text_table_add(&text, c->title, unit, c->type == TABLE_TEXT || c->type == TABLE_REF);
+            print_text_table_add(&text, c->title, unit, c->type == TABLE_TEXT || c->type == TABLE_REF);
         mem_free(unit);
         for (size_t r = 0; r < v->rows; r++) {
             union table_cell cell = shown_row(v, r)[i];
             char *plain = is_place(c) ? place_text(v, cell.row) : cell_text(v, c, cell);
-            text_column_add(column, is_place(c) ? mem_strdup(plain) : text_of_name(plain));
+            print_text_column_add(column, is_place(c) ? mem_strdup(plain) : print_text_of_name(plain));
             mem_free(plain);
         }
     }
-    text_table_write(&text, v->rows, out);
+    print_text_table_write(&text, v->rows, out);
 }
 
 /* ---- CSV -------------------------------------------------------------------------------------------- */
@@ -235,14 +235,14 @@ static void csv_place(const struct table_view *v, struct buf *out, place_ix plac
     }
     const struct place *p = &v->e->places[place];
     buf_printf(out, "%s,", place_kinds[p->kind]);
-    csv_add_text(out, strtab_get(v->e->strings, v->module_name[place]));
+    print_csv_text(out, strtab_get(v->e->strings, v->module_name[place]));
     buf_char(out, ',');
-    csv_add_text(out, place_file(v, place));
+    print_csv_text(out, place_file(v, place));
     buf_char(out, ',');
     if (p->line_first)
         buf_printf(out, "%u", p->line_first);
     buf_char(out, ',');
-    csv_add_text(out, place_name(v, place));
+    print_csv_text(out, place_name(v, place));
 }
 
 static void csv_head(const struct table_view *v, struct buf *out)
@@ -252,7 +252,7 @@ static void csv_head(const struct table_view *v, struct buf *out)
         for (size_t part = 0; part < (is_place(c) ? ARRAY_SIZE(place_parts) : 1); part++) {
             char *head = is_place(c) ? mem_printf("%s.%s", c->name, place_parts[part]) : mem_strdup(c->name);
             buf_str(out, i || part ? "," : "");
-            csv_add_text(out, head);
+            print_csv_text(out, head);
             mem_free(head);
         }
     }
@@ -270,7 +270,7 @@ static void csv_row(const struct table_view *v, size_t row, struct buf *out)
             continue;
         }
         char *text = cell_text(v, c, cell);
-        csv_add_text(out, text);
+        print_csv_text(out, text);
         mem_free(text);
     }
     buf_char(out, '\n');

@@ -987,7 +987,7 @@ static void test_long_names(void)
                 buf_str(&want, of[i]);
             else if (i == 42)
                 buf_str(&want, "...");
-        char *text = text_of_name(name.bytes);
+        char *text = print_text_of_name(name.bytes);
         wrong += strcmp(text, want.bytes) != 0;
         mem_free(text);
         buf_release(&name);
@@ -1015,7 +1015,7 @@ static void test_numbers(void)
                    {1e300, "1e+300"},
                    {INFINITY, "inf"}};
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-        char *text = text_of_value(numbers[i].value);
+        char *text = print_text_of_value(numbers[i].value);
         CHECK_STR(text, numbers[i].text);
         mem_free(text);
     }
@@ -1069,7 +1069,7 @@ static void test_csv_texts(void)
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct buf b = {0};
         buf_str(&b, "");
-        csv_add_text(&b, texts[i][0]);
+        print_csv_text(&b, texts[i][0]);
         CHECK_STR(b.bytes, texts[i][1]);
         buf_release(&b);
     }
@@ -1089,10 +1089,10 @@ int main(void)
         mkdir(of_sources, 0777);
         mem_free(of_sources);
     }
-    test_long_names();
-    test_numbers();
-    test_csv_texts();
-    test_many_rows();
+    RUN(test_long_names);
+    RUN(test_numbers);
+    RUN(test_csv_texts);
+    RUN(test_many_rows);
     cases_run(&print, "tests/print/print.cases");
     cases_run(&builds, "tests/print/built.cases");
     for (size_t i = 0; i < GIVEN; i++) {

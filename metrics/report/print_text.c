@@ -11,7 +11,7 @@ static size_t width_of(const char *s)
     return n;
 }
 
-struct text_column *text_table_add(struct text_table *t, const char *head, const char *suffix, bool left)
+struct text_column *print_text_table_add(struct text_table *t, const char *head, const char *suffix, bool left)
 {
     struct buf safe = {0};
     buf_safe(&safe, head);
@@ -21,7 +21,7 @@ struct text_column *text_table_add(struct text_table *t, const char *head, const
     return &t->items[t->count - 1];
 }
 
-void text_column_add(struct text_column *c, char *text)
+void print_text_column_add(struct text_column *c, char *text)
 {
     size_t width = width_of(text);
     if (width > c->width)
@@ -29,7 +29,7 @@ void text_column_add(struct text_column *c, char *text)
     *vec_push(&c->cells) = text;
 }
 
-char *text_of_value(double v)
+char *print_text_of_value(double v)
 {
     struct buf b = {0};
     if (isnan(v))
@@ -44,7 +44,7 @@ char *text_of_value(double v)
 enum { LONGEST_NAME = 64 }; /* those of C++ templates can have thousands of characters; CSV and JSON have them all */
 
 /* A name too long for a column, with its middle left out: beginning and end tell most. */
-char *text_of_name(const char *name)
+char *print_text_of_name(const char *name)
 {
     struct buf safe = {0}, cut = {0};
     buf_str(&safe, "");
@@ -84,7 +84,7 @@ static void write_row(const struct text_table *text, size_t row, struct outfile 
     buf_release(&line);
 }
 
-void text_table_write(struct text_table *text, size_t rows, struct outfile *out)
+void print_text_table_write(struct text_table *text, size_t rows, struct outfile *out)
 {
     write_row(text, SIZE_MAX, out);
     for (size_t i = 0; i < rows; i++)
@@ -100,7 +100,7 @@ void text_table_write(struct text_table *text, size_t rows, struct outfile *out)
 
 /* ---- CSV, RFC 4180 but for the line ends, which are the system's -------------------------- */
 
-void csv_add_text(struct buf *out, const char *s)
+void print_csv_text(struct buf *out, const char *s)
 {
     if (!strpbrk(s, ",\"\r\n")) {
         buf_str(out, s);

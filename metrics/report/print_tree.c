@@ -50,7 +50,7 @@ static void add_where(const struct tree_view *t, place_ix place, struct buf *out
 {
     const struct experiment *e = t->view->e;
     const struct place *p = &e->places[place];
-    char *name = text_of_name(strtab_get(e->strings, p->name));
+    char *name = print_text_of_name(strtab_get(e->strings, p->name));
     buf_str(out, name);
     mem_free(name);
     if (p->kind < PLACE_PROC || (p->kind == PLACE_LINE && p->line_first == 0)) {
@@ -78,7 +78,7 @@ static void write_place(const struct tree_view *t, place_ix place, unsigned dept
     double value = cost(t, place), part = t->whole > 0 ? value / t->whole : 0;
     int full = part > 0 ? (int)(part * BAR + 0.5) : 0;
     struct buf b = {0};
-    char *number = text_of_value(value);
+    char *number = print_text_of_value(value);
     full = full > BAR ? BAR : full;
     buf_printf(&b, "%6.1f%%  %16s  ", 100 * part, number);
     for (int i = 0; i < BAR; i++)

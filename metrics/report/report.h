@@ -27,16 +27,16 @@ struct text_column {
 struct text_table VEC(struct text_column);
 
 /* Valid until the next one is added. The suffix is ours and stays as it is. */
-struct text_column *text_table_add(struct text_table *, const char *head, const char *suffix, bool left);
-void text_column_add(struct text_column *, char *text); /* takes it */
+struct text_column *print_text_table_add(struct text_table *, const char *head, const char *suffix, bool left);
+void print_text_column_add(struct text_column *, char *text); /* takes it */
 /* Heads and rows; the table is empty afterwards. */
-void text_table_write(struct text_table *, size_t rows, struct outfile *);
+void print_text_table_write(struct text_table *, size_t rows, struct outfile *);
 
 /* The caller's to mem_free: a number, "" where there is none; a name, with its middle left out where it is too long. */
-char *text_of_value(double);
-char *text_of_name(const char *);
+char *print_text_of_value(double);
+char *print_text_of_name(const char *);
 
-void csv_add_text(struct buf *, const char *); /* in quotes where it needs them */
+void print_csv_text(struct buf *, const char *); /* in quotes where it needs them */
 
 /* ---- rows of places ---------------------------------------------------------------------- */
 

@@ -561,12 +561,12 @@ int main(void)
     CHECK(mkdtemp(folder));
     out_dir = path_join(folder, "out");
     memset(behind, 'x', sizeof behind);
-    test_whole();
-    test_changes();
-    test_names();
-    test_overwritten();
-    test_again();
-    test_files();
+    RUN(test_whole);
+    RUN(test_changes);
+    RUN(test_names);
+    RUN(test_overwritten);
+    RUN(test_again);
+    RUN(test_files);
     char *command = mem_printf("rm -rf '%s'", folder);
     CHECK_INT(system(command), 0);
     mem_free(command);

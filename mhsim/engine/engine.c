@@ -17,7 +17,7 @@
 static struct cache *cache_make(struct mhsim *s, unsigned level)
 {
     const struct machine_level *l = &s->machine.levels[level];
-    struct cache *c = store_add(&s->caches, 1);
+    struct cache *c = mmap_store_add(&s->caches, 1);
     if (!c || !cache_open(c, l, level) || (s->classify && !fully_assoc_open(&c->full, c->sets * c->ways)))
         return NULL;
     c->number = (uint32_t)(*s->caches.count - 1);
@@ -46,8 +46,8 @@ struct mhsim *mhsim_create_in(const struct machine_memory *m, const struct mhsim
 {
     struct mhsim *s = pages_get(sizeof *s);
     if (!s) {
-        store_close(&(struct store){.base = rows->base, .row = rows->row, .most = rows->most});
-        store_close(&(struct store){.base = pairs->base, .row = pairs->row, .most = pairs->most});
+        mmap_store_close(&(struct store){.base = rows->base, .row = rows->row, .most = rows->most});
+        mmap_store_close(&(struct store){.base = pairs->base, .row = pairs->row, .most = pairs->most});
         return NULL;
     }
     s->machine = *m;
@@ -64,9 +64,9 @@ struct mhsim *mhsim_create_in(const struct machine_memory *m, const struct mhsim
     }
     s->quick = s->plain;
     find_chains(s);
-    if (store_open(&s->caches, sizeof(struct cache), MHSIM_CORES * MACHINE_LEVELS, NULL, 0, NULL) < 0 ||
-        store_open(&s->cores, sizeof(struct core), MHSIM_CORES, NULL, 0, NULL) < 0 || !store_add(&s->rows, 1) ||
-        !store_add(&s->pairs, 1)) {
+    if (mmap_store_open(&s->caches, sizeof(struct cache), MHSIM_CORES * MACHINE_LEVELS, NULL, 0, NULL) < 0 ||
+        mmap_store_open(&s->cores, sizeof(struct core), MHSIM_CORES, NULL, 0, NULL) < 0 ||
+        !mmap_store_add(&s->rows, 1) || !mmap_store_add(&s->pairs, 1)) {
         mhsim_free(s);
         return NULL;
     }
@@ -76,10 +76,10 @@ struct mhsim *mhsim_create_in(const struct machine_memory *m, const struct mhsim
 struct mhsim *mhsim_create(const struct machine_memory *m, const struct mhsim_options *o)
 {
     struct store rows, pairs;
-    if (store_open(&rows, sizeof(struct mhsim_row), ROWS_MOST, NULL, 0, NULL) < 0)
+    if (mmap_store_open(&rows, sizeof(struct mhsim_row), ROWS_MOST, NULL, 0, NULL) < 0)
         return NULL;
-    if (store_open(&pairs, sizeof(struct mhsim_pair), PAIRS_MOST, NULL, 0, NULL) < 0) {
-        store_close(&rows);
+    if (mmap_store_open(&pairs, sizeof(struct mhsim_pair), PAIRS_MOST, NULL, 0, NULL) < 0) {
+        mmap_store_close(&rows);
         return NULL;
     }
     struct mhsim *s = mhsim_create_in(m, o, &rows, &pairs);
@@ -108,10 +108,10 @@ void mhsim_free(struct mhsim *s)
         line_engine_close(&s->lines[i]);
     for (uint64_t i = 0; s->caches.base && i < *s->caches.count; i++)
         cache_close(store_get(&s->caches, i));
-    store_close(&s->caches);
-    store_close(&s->cores);
-    store_close(&s->rows);
-    store_close(&s->pairs);
+    mmap_store_close(&s->caches);
+    mmap_store_close(&s->cores);
+    mmap_store_close(&s->rows);
+    mmap_store_close(&s->pairs);
     map_close(&s->row_of);
     map_close(&s->seen);
     for (unsigned i = 0; i < 2; i++) {
@@ -143,7 +143,7 @@ uint32_t mhsim_core(struct mhsim *s)
     uint32_t asked = s->asked_cores++;
     help_ends(s);
     uint64_t n = *s->cores.count;
-    struct core *core = n < MHSIM_CORES ? store_add(&s->cores, 1) : NULL;
+    struct core *core = n < MHSIM_CORES ? mmap_store_add(&s->cores, 1) : NULL;
     if (!core)
         return n ? asked % (uint32_t)n : 0;
     const struct core *first = store_get(&s->cores, 0);
@@ -176,7 +176,7 @@ uint32_t mhsim_row(struct mhsim *s, uint32_t core, uint64_t code, uint32_t objec
             return (uint32_t)*there;
         if (*there)
             continue;
-        struct mhsim_row *fresh = store_add(&s->rows, 1);
+        struct mhsim_row *fresh = mmap_store_add(&s->rows, 1);
         if (!fresh)
             return 0;
         fresh->code = code;
@@ -239,7 +239,7 @@ static uint64_t add_pair(struct mhsim *s, const struct mhsim_pair *pair)
     if (room->next == room->end) {
         while (__atomic_test_and_set(&s->pairs_locked, __ATOMIC_ACQUIRE))
             ;
-        bool more = store_add(&s->pairs, at_once);
+        bool more = mmap_store_add(&s->pairs, at_once);
         room->end = *s->pairs.count;
         __atomic_clear(&s->pairs_locked, __ATOMIC_RELEASE);
         room->next = more ? room->end - at_once : room->end;

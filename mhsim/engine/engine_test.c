@@ -1437,8 +1437,8 @@ static void check_few_rows(uint64_t rows_most, uint64_t pairs_most, unsigned hel
     struct store rows, pairs;
     uint64_t counts[2] = {0};
     size_t count;
-    CHECK(store_open(&rows, sizeof(struct mhsim_row), rows_most, NULL, 0, &counts[0]) == 0 &&
-          store_open(&pairs, sizeof(struct mhsim_pair), pairs_most, NULL, 0, &counts[1]) == 0);
+    CHECK(mmap_store_open(&rows, sizeof(struct mhsim_row), rows_most, NULL, 0, &counts[0]) == 0 &&
+          mmap_store_open(&pairs, sizeof(struct mhsim_pair), pairs_most, NULL, 0, &counts[1]) == 0);
     struct drawn d = {.s = mhsim_create_in(&m, &o, &rows, &pairs), .n = naive_create(&m, &o)};
     mhsim_help(d.s, helpers, NULL);
     drawn_core(&d);

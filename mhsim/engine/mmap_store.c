@@ -25,7 +25,7 @@ void pages_put(void *p, size_t bytes)
 
 /* ---- tables ------------------------------------------------------------------------ */
 
-int store_open(struct store *s, size_t row, uint64_t most, const char *path, uint64_t at, uint64_t *count)
+int mmap_store_open(struct store *s, size_t row, uint64_t most, const char *path, uint64_t at, uint64_t *count)
 {
     *s = (struct store){.row = row, .most = most, .path = path, .at = at};
     s->count = count ? count : &s->own_count;
@@ -56,7 +56,7 @@ static bool make_ready(struct store *s, uint64_t bytes)
     return good;
 }
 
-void *store_add(struct store *s, uint64_t n)
+void *mmap_store_add(struct store *s, uint64_t n)
 {
     if (n > s->most || *s->count > s->most - n || !make_ready(s, (*s->count + n) * s->row))
         return NULL;
@@ -65,7 +65,7 @@ void *store_add(struct store *s, uint64_t n)
     return at;
 }
 
-void store_close(struct store *s)
+void mmap_store_close(struct store *s)
 {
     pages_put(s->base, s->row * s->most);
     s->base = NULL;

@@ -19,10 +19,10 @@ struct store {
 
 /* In memory (path NULL; count NULL: its own), or in the file from offset `at`; path is kept, no descriptor is: programs
    close those they do not know. -1: not to be had. */
-int store_open(struct store *, size_t row, uint64_t most, const char *path, uint64_t at, uint64_t *count);
+int mmap_store_open(struct store *, size_t row, uint64_t most, const char *path, uint64_t at, uint64_t *count);
 /* `n` rows more, cleared; NULL: the limit, or the disk is full. */
-void *store_add(struct store *, uint64_t n);
-void store_close(struct store *);
+void *mmap_store_add(struct store *, uint64_t n);
+void mmap_store_close(struct store *);
 
 static inline void *store_get(const struct store *s, uint64_t i)
 {

@@ -439,13 +439,13 @@ int main(void)
     CHECK_INT(recorded->rows[0].code, RAW_HOOKS);
     test_life(opened);
     recorded->count = 0;
-    test_hooks();
-    test_ranges();
-    test_blocks();
+    RUN(test_hooks);
+    RUN(test_ranges);
+    RUN(test_blocks);
     test_heap(true);
     test_heap(false);
-    test_operators();
-    test_calls();
-    test_ends();
+    RUN(test_operators);
+    RUN(test_calls);
+    RUN(test_ends);
     return tap_done();
 }

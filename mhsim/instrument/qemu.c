@@ -107,7 +107,7 @@ static struct site *site_at(uint64_t code, const struct decoded *d)
     struct site *site = NULL;
     if (there && *there) {
         site = store_get(&sites, *there - 1);
-    } else if (there && (site = store_add(&sites, 1))) {
+    } else if (there && (site = mmap_store_add(&sites, 1))) {
         *there = *sites.count;
         runtime_head()->instructions += d->memory;
         runtime_head()->unreported += d->unreported;
@@ -182,7 +182,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     decode = arm ? decode_aarch64 : decode_x86_64;
     exec_number = arm ? 221 : 59;
     execveat_number = arm ? 281 : 322;
-    if (store_open(&sites, sizeof(struct site), 1u << 26, NULL, 0, NULL) < 0 || !runtime_open(RAW_QEMU))
+    if (mmap_store_open(&sites, sizeof(struct site), 1u << 26, NULL, 0, NULL) < 0 || !runtime_open(RAW_QEMU))
         return -1;
     pthread_atfork(runtime_settle, NULL, runtime_forked);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

@@ -552,9 +552,9 @@ int main(int argc, char **argv)
     if (argc == 2)
         return qemu_plugin_version;
     test_version(argv[0]);
-    test_decode();
-    test_decode_aarch64();
-    test_install();
+    RUN(test_decode);
+    RUN(test_decode_aarch64);
+    RUN(test_install);
     for (int i = 0; i < 3; i++)
         test_program(i);
     test_syscalls(59, 322); /* with a base; what comes behind it is without */
@@ -563,7 +563,7 @@ int main(int argc, char **argv)
     recorded->count = 0;
     test_syscalls(221, 281);
     base = 0;
-    test_heap();
+    RUN(test_heap);
     CHECK(!wrong_use);
     return tap_done();
 }

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-bool libraries_compiled_in(const struct filemap *file)
+bool mhsim_libraries_compiled_in(const struct filemap *file)
 {
     static const char library[] = "libhpcview-simulate.so";
     return memmem(file->bytes, file->len, library, sizeof library) != NULL;
@@ -34,7 +34,7 @@ static void add_library(struct text_list *list, const char *path)
     struct err err = {0};
     char *real = realpath(path, NULL);
     if (real && filemap_open(&file, real, &err) == 0) {
-        if (libraries_compiled_in(&file) && strcmp(path_base(real), "libhpcview-simulate.so") != 0)
+        if (mhsim_libraries_compiled_in(&file) && strcmp(path_base(real), "libhpcview-simulate.so") != 0)
             *vec_push(list) = mem_strdup(real);
         filemap_release(&file);
     }
@@ -51,7 +51,7 @@ static void read_line(struct text_list *list, char *line)
     add_library(list, path + 4);
 }
 
-void libraries_list(const char *program, const struct filemap *file, const char *path, struct text_list *list)
+void mhsim_libraries_list(const char *program, const struct filemap *file, const char *path, struct text_list *list)
 {
     enum { SECONDS = 20 };
     const char *loader = loader_of(file);

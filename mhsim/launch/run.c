@@ -38,7 +38,7 @@ static int check_elf(struct launch *l, const struct filemap *file, bool *compile
                        "%s is for another processor (ELF machine %u); x86-64 and AArch64 can be simulated", l->program,
                        e->e_machine);
     l->machine = e->e_machine;
-    *compiled_in = libraries_compiled_in(file);
+    *compiled_in = mhsim_libraries_compiled_in(file);
     return 0;
 }
 
@@ -133,7 +133,7 @@ static int look_at_program(struct launch *l, const char *name, struct err *err)
     if (status == 0 && l->options->functions)
         status = find_functions(l, &file, err);
     if (status == 0 && compiled_in)
-        libraries_list(l->real, &file, getenv("LD_LIBRARY_PATH"), &l->libraries);
+        mhsim_libraries_list(l->real, &file, getenv("LD_LIBRARY_PATH"), &l->libraries);
     filemap_release(&file);
     return status < 0 || compiled_in ? status : find_qemu(l, err);
 }

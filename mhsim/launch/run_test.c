@@ -487,7 +487,7 @@ static void check_libraries(const struct made_program *made, size_t size, const 
     struct buf got = {0};
     size_t n;
     const struct filemap file = {.bytes = (const uint8_t *)made, .len = size};
-    libraries_list("/the program", &file, path, &list);
+    mhsim_libraries_list("/the program", &file, path, &list);
     for (size_t i = 0; i < list.count; i++)
         buf_printf(&got, "%s\n", path_base(list.items[i]));
     char *words = take_file("asked", &n);
@@ -586,13 +586,13 @@ int main(int argc, char **argv)
         .level_count = 1,
         .levels = {{.name = "L1", .size = 4096, .line = 64, .ways = 4, .next = MACHINE_NO_LEVEL}}};
     dl_iterate_phdr(first_object, NULL);
-    test_compiled();
-    test_signals();
-    test_functions();
-    test_variables();
-    test_qemu();
-    test_refusals();
-    test_libraries();
+    RUN(test_compiled);
+    RUN(test_signals);
+    RUN(test_functions);
+    RUN(test_variables);
+    RUN(test_qemu);
+    RUN(test_refusals);
+    RUN(test_libraries);
     warnings_free(said);
     dir_remove_tree(folder, NULL);
     mem_free(program);

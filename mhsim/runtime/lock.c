@@ -162,7 +162,7 @@ bool runtime_thread_begins(void)
     if (!runtime.first_thread)
         runtime.first_thread = me;
     me->core = mhsim_core(runtime.sim);
-    struct raw_thread *t = store_add(&runtime.threads, 1);
+    struct raw_thread *t = mmap_store_add(&runtime.threads, 1);
     if (t)
         *t = (struct raw_thread){(uint64_t)syscall(SYS_gettid), me->core};
     me->ready = me->core != UINT32_MAX;

@@ -125,7 +125,7 @@ static void add_mapping(struct store *modules, uint64_t start, uint64_t offset, 
     }
     struct loaded l = {0};
     struct raw_module found = {0}, *m;
-    if (map_file(path, &l) && place_module(&l, start, offset, &found) && (m = store_add(modules, 1))) {
+    if (map_file(path, &l) && place_module(&l, start, offset, &found) && (m = mmap_store_add(modules, 1))) {
         *m = found;
         snprintf(m->path, sizeof m->path, "%s", path);
         loaded[*modules->count - 1] = l;

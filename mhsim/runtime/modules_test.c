@@ -82,32 +82,32 @@ static void test_store(void)
     snprintf(path, sizeof path, "%s/rows", folder);
     int fd = open(path, O_RDWR | O_CREAT, 0600);
     for (int in_file = 0; in_file < 2; in_file++) {
-        CHECK_INT(store_open(&s, 24, 10000, in_file ? path : NULL, 8192, in_file ? &count : NULL), 0);
+        CHECK_INT(mmap_store_open(&s, 24, 10000, in_file ? path : NULL, 8192, in_file ? &count : NULL), 0);
         uint64_t before = *s.count;
         CHECK_INT(before, in_file ? 2 : 0);
-        uint8_t *first = store_add(&s, 1), clear[24] = {0};
+        uint8_t *first = mmap_store_add(&s, 1), clear[24] = {0};
         CHECK(first && first == (uint8_t *)store_get(&s, before) && memcmp(first, clear, 24) == 0);
         if (!first)
             return;
         memset(first, 7, 24);
-        CHECK(store_add(&s, 10000 - before) == NULL); /* one too many: nothing changes */
+        CHECK(mmap_store_add(&s, 10000 - before) == NULL); /* one too many: nothing changes */
         CHECK_INT(*s.count, before + 1);
-        uint8_t *rest = store_add(&s, 10000 - before - 1);
+        uint8_t *rest = mmap_store_add(&s, 10000 - before - 1);
         CHECK(rest == (uint8_t *)store_get(&s, before + 1));
         CHECK(rest && memcmp(rest + 24 * (size_t)(10000 - before - 2), clear, 24) == 0);
         CHECK(first == (uint8_t *)store_get(&s, before) && first[23] == 7); /* rows never move */
-        CHECK(store_add(&s, 1) == NULL);
+        CHECK(mmap_store_add(&s, 1) == NULL);
         CHECK_INT(*s.count, 10000);
         if (in_file) { /* what is written there stands in the file */
             uint8_t there[24] = {0};
             CHECK_INT(pread(fd, there, 24, 8192 + 2 * 24), 24);
             CHECK(memcmp(there, first, 24) == 0);
         }
-        store_close(&s);
+        mmap_store_close(&s);
     }
     close(fd);
     unlink(path);
-    CHECK_INT(store_open(&s, 24, 100, "/nowhere/rows", 0, &count), -1);
+    CHECK_INT(mmap_store_open(&s, 24, 100, "/nowhere/rows", 0, &count), -1);
 }
 
 static void test_map(void)
@@ -214,7 +214,7 @@ static int compare_object(struct dl_phdr_info *info, size_t size, void *ctx)
 
 static void test_modules(void)
 {
-    CHECK_INT(store_open(&modules, sizeof(struct raw_module), RAW_MODULES_MOST, NULL, 0, NULL), 0);
+    CHECK_INT(mmap_store_open(&modules, sizeof(struct raw_module), RAW_MODULES_MOST, NULL, 0, NULL), 0);
     CHECK_INT(modules_find(&modules, (uint64_t)(uintptr_t)&modules), -1);
     modules_refresh(&modules);
     dl_iterate_phdr(compare_object, NULL);
@@ -553,7 +553,7 @@ static void test_maps(void)
         struct store found;
         int input = dup(0), next = dup(0), mapped = made_memory.mapped;
         close(next);
-        store_open(&found, sizeof(struct raw_module), RAW_MODULES_MOST, NULL, 0, NULL);
+        mmap_store_open(&found, sizeof(struct raw_module), RAW_MODULES_MOST, NULL, 0, NULL);
         found.count = &found.own_count;
         maps.in_pieces = how & 1;
         maps.endless = how & 2 ? 200000 : 0;
@@ -577,10 +577,10 @@ static void test_maps(void)
         CHECK_INT(*found.count, *first.count);
         CHECK(*found.count == *first.count &&
               memcmp(found.base, first.base, *found.count * sizeof(struct raw_module)) == 0);
-        store_close(&found);
+        mmap_store_close(&found);
         CHECK_INT(made_memory.mapped, mapped);
     }
-    store_close(&first);
+    mmap_store_close(&first);
 }
 
 /* ---- this program's variables ----------------------------------------------------------------------- */
@@ -762,16 +762,16 @@ int main(void)
     snprintf(folder, sizeof folder, "%s/hpcview-inside.XXXXXX", tmp ? tmp : "/tmp");
     if (!CHECK(mkdtemp(folder) != NULL))
         return tap_done();
-    test_store();
-    test_map();
-    test_map_spreads();
-    test_modules();
-    test_notes();
-    test_drawn_symbols();
-    test_no_modules();
-    test_symbols();
-    test_maps();
-    test_variables();
+    RUN(test_store);
+    RUN(test_map);
+    RUN(test_map_spreads);
+    RUN(test_modules);
+    RUN(test_notes);
+    RUN(test_drawn_symbols);
+    RUN(test_no_modules);
+    RUN(test_symbols);
+    RUN(test_maps);
+    RUN(test_variables);
     rmdir(folder);
     return tap_done();
 }

@@ -72,7 +72,7 @@ uint32_t runtime_object_of_key(uint32_t kind, uint32_t module, uint64_t address,
 {
     uint64_t *there = map_put(&objects.by_key, map_hash(address ^ (uint64_t)kind << 60 ^ (uint64_t)module << 48) >> 1);
     if (there && !*there) {
-        struct raw_object *o = store_add(&runtime.objects, 1);
+        struct raw_object *o = mmap_store_add(&runtime.objects, 1);
         if (!o)
             return 0;
         *o = (struct raw_object){.kind = kind, .module = module, .address = address};

@@ -47,7 +47,7 @@ static int make_file(void)
 
 static bool open_table(struct store *s, enum raw_table i, size_t row, uint64_t most)
 {
-    return store_open(s, row, most, file_path, RAW_TABLE_AT(i), &runtime.head->counts[i]) == 0;
+    return mmap_store_open(s, row, most, file_path, RAW_TABLE_AT(i), &runtime.head->counts[i]) == 0;
 }
 
 _Static_assert(PAIRS_MOST * sizeof(struct mhsim_pair) <= 1 << 28 &&
@@ -63,7 +63,7 @@ static bool open_tables(void)
            open_table(&runtime.objects, RAW_OBJECTS, sizeof(struct raw_object), RAW_OBJECTS_MOST) &&
            open_table(&runtime.modules, RAW_MODULES, sizeof(struct raw_module), RAW_MODULES_MOST) &&
            open_table(&runtime.threads, RAW_THREADS, sizeof(struct raw_thread), RAW_THREADS_MOST) &&
-           store_add(&runtime.objects, 2);
+           mmap_store_add(&runtime.objects, 2);
 }
 
 /* All or none of them. */
@@ -72,8 +72,8 @@ static bool open_simulator(const struct raw_orders *o)
     runtime.sim = NULL;
     runtime.rows = runtime.pairs = runtime.objects = runtime.modules = runtime.threads = (struct store){0};
     if (!open_tables()) {
-        store_close(&runtime.rows);
-        store_close(&runtime.pairs);
+        mmap_store_close(&runtime.rows);
+        mmap_store_close(&runtime.pairs);
         return false;
     }
     runtime.sim = mhsim_create_in(&o->machine, &o->options, &runtime.rows, &runtime.pairs);
@@ -84,9 +84,9 @@ static void close_file(void)
 {
     munmap(runtime.head, RAW_HEAD_BYTES);
     mhsim_free(runtime.sim); /* its rows and pairs with it: our mappings of them */
-    store_close(&runtime.objects);
-    store_close(&runtime.modules);
-    store_close(&runtime.threads);
+    mmap_store_close(&runtime.objects);
+    mmap_store_close(&runtime.modules);
+    mmap_store_close(&runtime.threads);
     runtime.head = NULL;
 }
 

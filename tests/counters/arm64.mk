@@ -26,4 +26,9 @@ $(OUT)/programs/%: tests/counters/programs/%.c tests/counters/programs/programs.
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -O2 -no-pie -mbranch-protection=standard -fopenmp -o $@ $< -lm
 
+# (the example that the README shows; its modules are compiled in order)
+heat: $(OUT)/programs/heat
+$(OUT)/programs/heat: $(addprefix share/examples/heat/,sparse.f90 elements.f90 solver.f90 heat.f90 driver.c)
+	$(FC) $(filter --sysroot% -B%,$(FLAGS)) -O3 -g -no-pie -static-libgfortran -J$(OUT)/programs -o $@ $^ -lm
+
 -include $(shell find $(OUT)/objects -name '*.d' 2>/dev/null)

@@ -21,7 +21,7 @@ guest_lacks=
 guest_apt() {
     guest_apt_command=$1
     shift
-    "$guest_apt_command" -q -oAPT::Get::Assume-Yes=1 -oAPT::Architecture=arm64 -oAPT::Architectures=arm64 -oDir::State="$guest/apt" -oDir::State::Lists="$guest/apt/lists" \
+    timeout 120 "$guest_apt_command" -q -oAPT::Get::Assume-Yes=1 -oAPT::Architecture=arm64 -oAPT::Architectures=arm64 -oDir::State="$guest/apt" -oDir::State::Lists="$guest/apt/lists" \
         -oDir::State::status="$guest/apt/status" -oDir::Cache="$guest/apt" -oDir::Cache::archives="$guest/apt/archives" -oDebug::NoLocking=1 \
         -oAPT::Sandbox::User= -oAcquire::Retries=1 -oAcquire::http::Timeout=20 -oAcquire::https::Timeout=20 "$@"
 }
@@ -66,7 +66,7 @@ guest_configuration() {
 # guest_make TARGET...
 guest_make() {
     make -s -C "$top_srcdir" -f tests/counters/arm64.mk -j"$(nproc)" OUT="$arm64" BUILD="$top_builddir" SYSTEM="$guest/system" \
-        CC="$(command -v ccache) $ARM_CC" "$@"
+        CC="$(command -v ccache) $ARM_CC" FC="${ARM_CC%gcc}gfortran" "$@"
 }
 
 # guest_build: what runs in the guest. Its failure is a fault, and $arm64/make.log says which.
@@ -88,23 +88,23 @@ guest_prepare() {
     fi
 }
 
-# guest_start FOLDER "PROCESSOR OPTIONS" CONSOLE...: a guest to which FOLDER is shared
+# guest_start FOLDER "PROCESSOR OPTIONS" KERNEL-ARGUMENTS CONSOLE...: a guest that can write to FOLDER
 guest_start() {
-    guest_folder=$1 guest_options=$2
-    shift 2
+    guest_folder=$1 guest_options=$2 guest_arguments=$3
+    shift 3
     # shellcheck disable=SC2086
     exec qemu-system-aarch64 -M virt -m 1024 -cpu $guest_options -no-reboot -nodefaults -nographic "$@" -kernel "$guest/vmlinuz" -initrd "$arm64/initrd" \
-        -append "console=ttyAMA0 quiet panic=-1 hpcview.work=$guest_folder hpcview.source=$top_srcdir hpcview.arm64=$arm64" \
+        -append "console=ttyAMA0 quiet panic=-1 hpcview.work=$guest_folder hpcview.source=$top_srcdir hpcview.arm64=$arm64 $guest_arguments" \
         $(guest_share system "$guest/system") $(guest_share source "$top_srcdir") $(guest_share arm64 "$arm64") $(guest_share work "$guest_folder" off)
 }
 guest_share() { printf -- '-fsdev local,id=%s,path=%s,security_model=none,readonly=%s -device virtio-9p-device,fsdev=%s,mount_tag=%s ' "$1" "$2" "${3-on}" "$1" "$1"; }
 
-# guest_run FOLDER "PROCESSOR OPTIONS" COMMANDS: runs them in a guest; FOLDER has out, err and status afterwards. 1 where the guest did not
-# boot, or did not end: the console's last lines are in $guest_lacks.
+# guest_run FOLDER "PROCESSOR OPTIONS" COMMANDS [KERNEL-ARGUMENTS]: runs them in a guest; FOLDER has out, err and status afterwards. 1 where the
+# guest did not boot, or did not end: the console's last lines are in $guest_lacks.
 guest_run() {
     rm -f "$1/booted" "$1/status"
     printf '%s\n' "$3" >"$1/commands"
-    timeout -k 5 "${GUEST_SECONDS:-600}" sh -c '. "$top_srcdir/tests/counters/guest.sh"; guest_start "$@"' sh "$1" "$2" -serial "file:$1/console" </dev/null >"$1/qemu" 2>&1
+    timeout -k 5 "${GUEST_SECONDS:-900}" sh -c '. "$top_srcdir/tests/counters/guest.sh"; guest_start "$@"' sh "$1" "$2" "${4-}" -serial "file:$1/console" </dev/null >"$1/qemu" 2>&1
     [ ! -f "$1/status" ] || return 0
     if [ -f "$1/booted" ]; then guest_lacks="the guest did not end:"; else guest_lacks="the guest did not boot:"; fi
     guest_lacks="$guest_lacks

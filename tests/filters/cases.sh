@@ -27,4 +27,23 @@ check_match "with a word on why" "$(cat "$scratch/said")" "*samples have no peri
 run "$hpcview" print --metrics cpi "$cases/no-period-cpi.perf.txt"
 check "no ratio of them" test "$(printf '%s\n' "$out" | grep -c CPI)" = 0
 check_equal "lcov 2.2" "$(values "$cases/lcov22.info")" "heat_step 505;"
+
+# A text's names are evidence, what lies under that path on this machine is not.
+check_equal "a binary of this machine does not overrule the text" "$(values "$cases/local-binary-wins.perf.txt")" "cksum 1000;"
+check_match "nor names what has no symbol there" "$("$hpcview" print --by procedure --format csv "$cases/unknown-local.perf.txt" 2>/dev/null)" "*dd,,,(no symbol),1000*"
+if command -v "${CC%% *}" >/dev/null 2>&1 && command -v nm >/dev/null 2>&1; then
+    printf 'int alpha(int n)\n{\n    return n * 3 + 1;\n}\nint main(void)\n{\n    return alpha(1);\n}\n' >"$scratch/prog.c"
+    $CC -O1 -g -fno-inline "$scratch/prog.c" -o "$scratch/prog" && at=$(nm "$scratch/prog" | sed -n 's/^0*\([0-9a-f]*\) T alpha$/\1/p')
+    # text SYMBOL: a sample one byte into alpha, mapped at 0x10000000, as another perf has it
+    text() {
+        printf 'prog 7/7 1.0: PERF_RECORD_MMAP2 7/7: [0x10000000(0x100000) @ 0 fe:00 11 20]: r-xp %s\nprog 7/7 1.1:  1000 cycles:\n\t%x %s (%s)\n\n' \
+            "$scratch/prog" "$((0x10000000 + 0x$at + 1))" "$1" "$scratch/prog" >"$scratch/text"
+        "$hpcview" print --by line --format csv "$scratch/text" 2>"$scratch/said" | sed -n '2p'
+    }
+    check_match "names that agree have lines" "$(text alpha+0x1)" "line,prog,*prog.c,*,alpha,1000"
+    check_match "and without an offset" "$(text alpha)" "line,prog,*prog.c,*,alpha,1000"
+    check_match "another name has none" "$(text beta+0x1)" "line,prog,,,beta,1000"
+    check_match "with a word on why" "$(cat "$scratch/said")" "*100.0% of the samples*have other symbols there*"
+    check_match "nor the same name elsewhere in it" "$(text alpha+0x9)" "line,prog,,,alpha,1000"
+fi
 done_testing

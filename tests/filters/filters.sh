@@ -4,7 +4,7 @@
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99
-formats="perf perf-script callgrind cachegrind profile pprof folded speedscope gprof gcov lcov llvm-cov caliper likwid papi hpctoolkit"
+formats="perf perf-script callgrind cachegrind profile pprof gperftools folded speedscope gprof gcov lcov llvm-cov caliper likwid papi hpctoolkit"
 examples=$top_srcdir/tests/filters
 for format in $formats; do
     cp "$examples/$format.example" input
@@ -20,7 +20,7 @@ for format in $formats; do
     "$hpcview" print --by line --format csv --title t input.gz >packed 2>packed.err
     check_same "$format: packed, the same" packed direct
     case $format in
-    folded | gprof) ;; # may end anywhere between two lines or records
+    folded | gprof | gperftools) ;; # may end anywhere between two lines or records
     perf-script)       # samples before the cut are sound
         head -c $(($(wc -c <input) * 2 / 3)) input >cut
         run "$hpcview" import "$format" -o x.hpcprof cut

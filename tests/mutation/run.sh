@@ -46,7 +46,7 @@ done
 
 # room: where its code is: its tests, those first that take least
 table='
-support    support           support/support_test support/edges_test support/table_test support/json_test support/shrink_test support/ranks_test support/sort_test support/files_test support/calls_test support/xml_test support/drawn_test bloop/functions/functions_test
+support    support           support/support_test support/edges_test support/table_test support/text/json_test support/shrink_test support/ranks_test support/sort_test support/files_test support/calls_test support/text/xml_test support/drawn_test bloop/functions/functions_test
 image      bloop/image       bloop/image/drawn_test bloop/image/parts_test bloop/image/image_test bloop/debug/debug_test bloop/damage_test tests/corpus.sh
 functions  bloop/functions   bloop/functions/drawn_test bloop/functions/gaps_test bloop/functions/functions_test tests/structure/golden.sh
 debug      bloop/debug       bloop/debug/lines_test bloop/debug/go_drawn_test bloop/debug/entries_test bloop/debug/made_test bloop/debug/go_lines_test bloop/debug/debug_test tests/structure/golden.sh tests/structure/exactness.sh

@@ -37,7 +37,7 @@ int toy_convert(const struct filter_input *in, struct hpcprof *p, struct warning
     struct hpcprof_event strokes = {.name = strtab_add(p->strings, "STROKES")};
     struct hpcprof_process process = {.rank = -1, .exit_status = -1, .complete = true};
     struct hpcprof_thread thread = {0};
-    struct line_reader r = line_reader_make(in->bytes, in->len);
+    struct line_reader r = filter_line_reader_make(in->bytes, in->len);
     struct table *t;
     (void)warnings;
     uint32_t event = hpcprof_add_event(p, &strokes);
@@ -45,7 +45,7 @@ int toy_convert(const struct filter_input *in, struct hpcprof *p, struct warning
     hpcprof_add_process(p, &process);
     uint32_t of = hpcprof_add_thread(p, &thread);
     int status = table_list_declare(&p->tables, &colours, p->strings, &t, err);
-    while (status == 0 && line_reader_next(&r)) {
+    while (status == 0 && filter_line_reader_next(&r)) {
         unsigned line, count;
         char colour[32];
         if (r.number == 1)
@@ -59,6 +59,6 @@ int toy_convert(const struct filter_input *in, struct hpcprof *p, struct warning
         table_add(t,
                   (union table_cell[]){{.row = context}, {.text = strtab_add(p->strings, colour)}, {.count = count}});
     }
-    line_reader_release(&r);
+    filter_line_reader_release(&r);
     return status;
 }

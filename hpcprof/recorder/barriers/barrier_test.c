@@ -1148,21 +1148,21 @@ static void test_memory(void)
 int main(void)
 {
     begin_world();
-    test_barriers();
-    test_broken();
-    test_crowds();
-    test_full();
-    test_objects();
-    test_locked();
-    test_listed();
-    test_times();
-    test_kept();
-    test_folded();
-    test_kept_sites();
-    test_cells();
-    test_waits();
-    test_names();
-    test_sites();
+    RUN(test_barriers);
+    RUN(test_broken);
+    RUN(test_crowds);
+    RUN(test_full);
+    RUN(test_objects);
+    RUN(test_locked);
+    RUN(test_listed);
+    RUN(test_times);
+    RUN(test_kept);
+    RUN(test_folded);
+    RUN(test_kept_sites);
+    RUN(test_cells);
+    RUN(test_waits);
+    RUN(test_names);
+    RUN(test_sites);
     phases_objects_forget();
     phases_cells_forget();
     phases_lock();
@@ -1172,6 +1172,6 @@ int main(void)
     CHECK_INT(mapped, before - 2 - (int)hpcrec_phases.kept_sites);
     CHECK(phases_trylock());
     phases_unlock();
-    test_memory();
+    RUN(test_memory);
     return tap_done();
 }

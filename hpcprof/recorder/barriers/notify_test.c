@@ -253,11 +253,11 @@ static void test_full(void)
 int main(void)
 {
     begin_world();
-    test_asked();
-    test_notices();
-    test_long();
-    test_short();
-    test_waiting();
-    test_full();
+    RUN(test_asked);
+    RUN(test_notices);
+    RUN(test_long);
+    RUN(test_short);
+    RUN(test_waiting);
+    RUN(test_full);
     return tap_done();
 }

@@ -725,15 +725,15 @@ static void test_tool_waits(void)
 int main(void)
 {
     begin_world();
-    test_teams();
-    test_nested();
-    test_started();
-    test_barriers();
-    test_jumps();
-    test_waits();
-    test_tool_begins();
-    test_tool_teams();
-    test_tool_barriers();
-    test_tool_waits();
+    RUN(test_teams);
+    RUN(test_nested);
+    RUN(test_started);
+    RUN(test_barriers);
+    RUN(test_jumps);
+    RUN(test_waits);
+    RUN(test_tool_begins);
+    RUN(test_tool_teams);
+    RUN(test_tool_barriers);
+    RUN(test_tool_waits);
     return tap_done();
 }

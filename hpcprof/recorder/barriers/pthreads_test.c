@@ -573,12 +573,12 @@ int main(void)
     test_semaphores(false);
     test_conditions(false);
     as(0);
-    test_barriers();
-    test_counts();
-    test_own_barriers();
-    test_regions();
-    test_drawn_regions();
-    test_life();
-    test_next();
+    RUN(test_barriers);
+    RUN(test_counts);
+    RUN(test_own_barriers);
+    RUN(test_regions);
+    RUN(test_drawn_regions);
+    RUN(test_life);
+    RUN(test_next);
     return tap_done();
 }

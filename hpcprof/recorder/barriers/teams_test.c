@@ -487,12 +487,12 @@ static void test_no_memory(void)
 int main(void)
 {
     begin_world();
-    test_regions();
-    test_nested();
-    test_many();
-    test_absent();
-    test_held();
-    test_no_memory();
+    RUN(test_regions);
+    RUN(test_nested);
+    RUN(test_many);
+    RUN(test_absent);
+    RUN(test_held);
+    RUN(test_no_memory);
     CHECK_INT(misused, 0);
     free(hpcrec_phases.sites);
     return tap_done();

@@ -712,9 +712,9 @@ static void test_declared(void)
 
 int main(void)
 {
-    test_declared();
+    RUN(test_declared);
     begin_world();
-    test_rounds();
+    RUN(test_rounds);
     for (uint32_t i = 0; i < SITES; i++)
         mem_free(hpcrec_phases.sites[i].kept);
     guarded_put(hpcrec_phases.sites, SITES_MAX * sizeof(struct site));

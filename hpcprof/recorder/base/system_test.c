@@ -468,13 +468,13 @@ static void test_slurp(void)
 
 int main(void)
 {
-    test_clock();
-    test_lock();
-    test_descriptors();
-    test_base();
-    test_high();
-    test_held();
-    test_memory();
-    test_slurp();
+    RUN(test_clock);
+    RUN(test_lock);
+    RUN(test_descriptors);
+    RUN(test_base);
+    RUN(test_high);
+    RUN(test_held);
+    RUN(test_memory);
+    RUN(test_slurp);
     return tap_done();
 }

@@ -891,16 +891,16 @@ static void test_regions(void)
 
 int main(void)
 {
-    test_lists();
-    test_limits_of_visits();
-    test_no_memory_to_cut();
-    test_no_memory_to_count();
-    test_no_memory_to_put();
-    test_whole_pages();
-    test_blocks();
-    test_regions();
-    test_limit();
-    test_least_visited();
-    test_cut_again();
+    RUN(test_lists);
+    RUN(test_limits_of_visits);
+    RUN(test_no_memory_to_cut);
+    RUN(test_no_memory_to_count);
+    RUN(test_no_memory_to_put);
+    RUN(test_whole_pages);
+    RUN(test_blocks);
+    RUN(test_regions);
+    RUN(test_limit);
+    RUN(test_least_visited);
+    RUN(test_cut_again);
     return tap_done();
 }

@@ -491,8 +491,8 @@ int main(void)
         cases_run(&c, "tests/record/maps.cases");
     else
         SKIP("made up maps", "they are of pages of 4096 bytes");
-    test_long_names();
-    test_drawn();
+    RUN(test_long_names);
+    RUN(test_drawn);
     begin(NULL, "");
     return tap_done();
 }

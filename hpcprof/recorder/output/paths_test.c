@@ -536,14 +536,14 @@ static void test_both_ways(void)
 
 int main(void)
 {
-    test_handlers();
-    test_no_room();
-    test_full();
-    test_moved();
-    test_other_stack();
-    test_own_stack();
-    test_refresh();
-    test_records();
-    test_both_ways();
+    RUN(test_handlers);
+    RUN(test_no_room);
+    RUN(test_full);
+    RUN(test_moved);
+    RUN(test_other_stack);
+    RUN(test_own_stack);
+    RUN(test_refresh);
+    RUN(test_records);
+    RUN(test_both_ways);
     return tap_done();
 }

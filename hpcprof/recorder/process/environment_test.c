@@ -335,10 +335,10 @@ static void test_ranks(void)
 
 int main(void)
 {
-    test_process();
-    test_names();
-    test_notes();
-    test_events();
-    test_ranks();
+    RUN(test_process);
+    RUN(test_names);
+    RUN(test_notes);
+    RUN(test_events);
+    RUN(test_ranks);
     return tap_done();
 }

@@ -1100,16 +1100,16 @@ int main(void)
     unsetenv(RECORD_VARIABLE);
     our_path = dladdr(&hpcrec, &info) ? info.dli_fname : "";
     hpcrec_wrap_init();
-    test_threads();
-    test_processes();
-    test_environment();
-    test_executed();
-    test_clean();
-    test_descriptors();
-    test_fatal();
-    test_all_fatal();
-    test_dying();
-    test_masks();
-    test_waits();
+    RUN(test_threads);
+    RUN(test_processes);
+    RUN(test_environment);
+    RUN(test_executed);
+    RUN(test_clean);
+    RUN(test_descriptors);
+    RUN(test_fatal);
+    RUN(test_all_fatal);
+    RUN(test_dying);
+    RUN(test_masks);
+    RUN(test_waits);
     return tap_done();
 }

@@ -477,6 +477,10 @@ void hpcrec_perf_totals(struct thread *t, struct thread_row *row)
         if (hpcrec.config.events[e].conf.kind != RECORD_PERF || !still_ours(t, e) ||
             raw_read(t->fd[e], v, sizeof v) != sizeof v)
             continue;
+        if (v[0] == 0 && v[1] > 0 && v[2] == 0) { /* not 0: nobody knows how many there were */
+            hpcrec_missing("other users held all counters: some threads were neither counted nor sampled");
+            continue;
+        }
         if (v[2] > 0 && v[2] < v[1]) {
             v[0] = (uint64_t)((double)v[0] * ((double)v[1] / (double)v[2]));
             hpcrec_missing(

@@ -601,8 +601,8 @@ static void test_totals(void)
 
 int main(void)
 {
-    test_papi();
-    test_timers();
-    test_totals();
+    RUN(test_papi);
+    RUN(test_timers);
+    RUN(test_totals);
     return tap_done();
 }

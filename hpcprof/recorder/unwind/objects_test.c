@@ -715,12 +715,12 @@ static void test_many(void)
 
 int main(void)
 {
-    test_first();
-    test_sources();
-    test_changes();
-    test_places();
-    test_many();
-    test_no_memory();
+    RUN(test_first);
+    RUN(test_sources);
+    RUN(test_changes);
+    RUN(test_places);
+    RUN(test_many);
+    RUN(test_no_memory);
     CHECK_INT(given_back_otherwise, 0);
     return tap_done();
 }

@@ -1011,7 +1011,7 @@ static unsigned walks_that_differ(unsigned stacks)
 
 int main(void)
 {
-    test_many();
+    RUN(test_many);
     CHECK_INT(sections_that_differ(3000), 0);
     CHECK_INT(walks_that_differ(1500), 0);
     CHECK_INT(chains_that_differ(4000), 0);

@@ -350,13 +350,13 @@ static void test_damage(void)
 
 int main(void)
 {
-    test_rows();
-    test_many_rows();
-    test_overlap();
-    test_walk();
-    test_signals();
-    test_bad_stacks();
-    test_aarch64();
-    test_damage();
+    RUN(test_rows);
+    RUN(test_many_rows);
+    RUN(test_overlap);
+    RUN(test_walk);
+    RUN(test_signals);
+    RUN(test_bad_stacks);
+    RUN(test_aarch64);
+    RUN(test_damage);
     return tap_done();
 }

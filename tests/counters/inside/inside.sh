@@ -32,8 +32,13 @@ within() {
     fi
 }
 
-# is_whole NAME EVENT THREADS: sampled = samples x period = counter, within one period a thread
+# is_whole NAME EVENT THREADS: sampled = samples x period = counter, within one period a thread. Without icount an emulated processor's cycles
+# are the host's time, and what overflows while the host is busy comes late or never: then it is not more than the counter.
 is_whole() {
     within "$1: samples x period are the sampled total" "$(figure "$2" sampled)" "$(($(figure "$2" samples) * $(figure "$2" period)))" 0
-    within "$1: the sampled total is the counter's within a period a thread" "$(figure "$2" sampled)" "$(figure "$2" counted)" "$(($(figure "$2" period) * $3))"
+    if [ -n "$EXACT" ]; then
+        within "$1: the sampled total is the counter's within a period a thread" "$(figure "$2" sampled)" "$(figure "$2" counted)" "$(($(figure "$2" period) * $3))"
+    else
+        check "$1: the sampled total is not above the counter's by a period a thread" test "$(figure "$2" sampled)" -le "$(($(figure "$2" counted) + $(figure "$2" period) * $3))"
+    fi
 }

@@ -17,6 +17,7 @@ __attribute__((noinline, noclone)) static void often(unsigned long unit)
 {
     for (int i = 0; i < 3; i++)
         work(unit);
+    __asm__ volatile("");
 }
 
 __attribute__((noinline, noclone)) static void itself(unsigned long unit, int depth)

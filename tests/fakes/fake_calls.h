@@ -1,7 +1,7 @@
 /* Put in front of what calls_test is made of: what files.c and child.c ask of the system goes through the test, which lets a call fail or be cut
  * short, and notes it. The system's headers come first, so that they are as ever. */
-#ifndef SUPPORT_CALLS_WORLD_H
-#define SUPPORT_CALLS_WORLD_H
+#ifndef FAKES_FAKE_CALLS_H
+#define FAKES_FAKE_CALLS_H
 
 #include <dirent.h>
 #include <errno.h>

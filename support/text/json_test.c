@@ -278,10 +278,10 @@ static void test_depth(void)
 
 int main(void)
 {
-    test_wrong();
-    test_values();
-    test_cut_off();
-    test_documents();
-    test_depth();
+    RUN(test_wrong);
+    RUN(test_values);
+    RUN(test_cut_off);
+    RUN(test_documents);
+    RUN(test_depth);
     return tap_done();
 }

@@ -1,6 +1,6 @@
 /* Put in front of what assemble_test is made of: memory is asked for of the test. */
-#ifndef BLOOP_ASSEMBLE_WORLD_H
-#define BLOOP_ASSEMBLE_WORLD_H
+#ifndef FAKES_FAKE_DEBUG_H
+#define FAKES_FAKE_DEBUG_H
 
 #include "support/support.h"
 

@@ -384,17 +384,17 @@ static void test_json_members(void)
 
 int main(void)
 {
-    test_events();
-    test_attributes();
-    test_room_of_attributes();
-    test_drawn();
-    test_refused();
-    test_read_over();
-    test_known();
-    test_back();
-    test_form();
-    test_gathered();
-    test_json_members();
+    RUN(test_events);
+    RUN(test_attributes);
+    RUN(test_room_of_attributes);
+    RUN(test_drawn);
+    RUN(test_refused);
+    RUN(test_read_over);
+    RUN(test_known);
+    RUN(test_back);
+    RUN(test_form);
+    RUN(test_gathered);
+    RUN(test_json_members);
     buf_release(&seen);
     return tap_done();
 }

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Programs with call paths that are known. Their return addresses are signed where the processor can do that (max).
+. "$top_srcdir/tests/counters/inside/inside.sh"
+paranoid -1
+mkdir -p "$PWD/measured"
+for program in path callers; do
+    record $program -e PAPI_TOT_CYC@200003 -- "$programs/$program" 400
+    check "$program is recorded" test "$status" = 0
+    cp -r "$scratch/$program" "$PWD/measured/$program.$SAMPLER"
+done
+done_testing
