@@ -505,7 +505,7 @@ static size_t sentences;
 
 static void count_sentence(const char *sentence)
 {
-    sentences += strstr(sentence, "the program is run 2 times, once for each group that can") != NULL;
+    sentences += strstr(sentence, "running the program 2 times, once for each group") != NULL;
 }
 
 /* The orders without the PAPI there is, and with "PID" for ours. */
