@@ -173,6 +173,7 @@ typedef struct VEC(str_id) id_map; /* a chunk's string ids to the tree's; UINT32
 struct counted { /* what was seen of one function */
     vaddr begin;
     struct bloop_stats stats;
+    bool too_deep; /* some of its scopes joined what is around them */
 };
 
 struct chunk {
@@ -343,8 +344,8 @@ static void do_function(struct job *job, struct worker *w, struct chunk *c, size
                                       .debug = known ? &debug : NULL,
                                       .outlined_from = from,
                                       .outlined_from_debug = from == FUNCTION_NONE ? NULL : &origin};
-    assemble_function(w->assembler, &in, &c->scopes);
     *counted = (struct counted){.begin = b->functions->functions[function].begin};
+    counted->too_deep = !assemble_function(w->assembler, &in, &c->scopes);
     count_function(w, &counted->stats);
     keep_new_calls(job, &c->calls, calls_before);
 }
@@ -415,6 +416,17 @@ static unsigned threads_for(const struct bloop_binary *b, const struct target_li
 
 enum run_mode { RUN_WANTED, RUN_ALL, RUN_ALL_AND_NOTE };
 
+static void warn_of_depth(const struct job *job, size_t count)
+{
+    const struct function *f = job->binary->functions->functions;
+    for (size_t i = 0; i < count; i++)
+        if (job->counted[i].too_deep)
+            warnings_add(job->warnings,
+                         "%s: the procedure at 0x%llx (%s) has more than 200 loops and inlined calls within "
+                         "each other: those further inside are shown as part of the innermost that is shown",
+                         job->binary->path, (unsigned long long)f[job->targets[i]].begin, f[job->targets[i]].link_name);
+}
+
 /* Makes the scopes of the targets (ascending) and appends their chunks. */
 static void run(struct bloop_binary *b, const struct target_list *targets, enum run_mode mode,
                 struct chunk_list *chunks, struct warnings *warnings)
@@ -437,6 +449,7 @@ static void run(struct bloop_binary *b, const struct target_list *targets, enum 
     while (b->readers.count < threads)
         *vec_push(&b->readers) = NULL;
     parallel_for(threads, threads, work, &job);
+    warn_of_depth(&job, targets->count);
     if (atomic_load(&job.no_debug_info))
         b->no_debug_info = true;
 }

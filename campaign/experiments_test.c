@@ -368,7 +368,7 @@ static bool plan_wanted(struct wanted *w, const struct round_drawn *round, struc
         w->faster = true;
         append(plan->events, ",", CLOCK "@f2000");
         plan->event_count++;
-        append(plan->words, "", CLOCK ", 2000 samples a second (too few left something unknown)");
+        append(plan->words, "", CLOCK ", 2000 samples per second (too few samples left something unknown)");
     }
     return *plan->words;
 }

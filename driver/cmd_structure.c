@@ -112,7 +112,8 @@ static bool was_fetched(const struct bloop_binary *binary)
 static bool is_xml(const char *path)
 {
     char head[6] = "";
-    FILE *f = fopen(path, "rb");
+    struct stat st; /* a pipe without a writer would be waited for */
+    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
     if (!f)
         return false;
     bool yes = fread(head, 1, 5, f) == 5 && strcmp(head, "<?xml") == 0;

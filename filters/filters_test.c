@@ -42,7 +42,7 @@ static const struct rule rules[] = {
     {"a number with something behind it", CG MAIN "16 4:5 6789012\n", "input:6: a cost must be an integer"},
     {"no octal", CG MAIN "010 011\n", "heat main a.c:10 Ir 11\n"},
     {"zero is no cost", CG MAIN "16 0 2\n", "heat main a.c:16 Dr 2\n"},
-    {"a name's number", CG "ob=(1) heat\nfl=(1) a.c\nfn=(7) main\n1 1\nfn=(8) f\n2 2\nfn=(7)\n3 3\n",
+    {"the number of a name", CG "ob=(1) heat\nfl=(1) a.c\nfn=(7) main\n1 1\nfn=(8) f\n2 2\nfn=(7)\n3 3\n",
      "heat f a.c:2 Ir 2\nheat main a.c:1 Ir 1\nheat main a.c:3 Ir 3\n"},
     {"callers' and callees' names share numbers",
      CG "ob=(1) heat\nfl=(1) a.c\nfn=(1) main\ncfn=(2) f\ncfi=(2) b.c\n"
@@ -219,7 +219,7 @@ static const struct rule rules[] = {
     {"the kernel's frames", FO, "a;b_[k] 7\n", "[kernel] b -:0 samples 7 < [unknown] a -:0\n"},
     {"millionths at most", FO, "a;b 7.12345678\n", "[unknown] b -:0 samples 7123456 < [unknown] a -:0\n"},
     {"a number that is no count", FO, "a;b 7\na;b 18446744073709551616\n", "input:2: the number exceeds 64 bits"},
-    {"a stack without a number", FO, "a;b\n", "input: has no stacks; one must end in a blank and a number"},
+    {"a stack without a number", FO, "a;b\n", "input: has no stacks; a stack must end in a blank and a number"},
 #define LC "lcov"
     {"lines of functions", LC, "TN:\nSF:a.c\nFN:3,f\nFN:9,g\nDA:2,1\nDA:3,2\nDA:8,4\nDA:9,8\nend_of_record\n",
      "[unknown] - a.c:2 executions 1\n[unknown] f a.c:3 executions 2\n[unknown] f a.c:8 executions 4\n"
@@ -269,8 +269,8 @@ static const struct rule rules[] = {
      "[unknown] f -:0 t 250000000\n[unknown] g g.c:3 t 1\n"},
     {"what is no count",
      SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[0],[0],[0],[1]],\"weights\":[-5,1e999,1e20,2]}"),
-     "[unknown] g g.c:3 t 2\n! input: omitted 3 of its numbers: not counts "
-     "(negative, infinite, or above 64 bits)\n"},
+     "[unknown] g g.c:3 t 2\n! input: 3 numbers are not counts (negative, infinite, or above 64 bits) and are "
+     "omitted\n"},
     {"opened and closed",
      SP("{\"type\":\"evented\",\"name\":\"t\",\"startValue\":1,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1},"
         "{\"type\":\"O\",\"frame\":1,\"at\":3},{\"type\":\"C\",\"frame\":1,\"at\":8},{\"type\":\"C\",\"frame\":0,"
@@ -620,7 +620,7 @@ static const struct {
      {.columns = "procedure,CYC", .separator = ';'},
      "input:2: this row has fewer columns than --columns names: ''"},
     {"no metric", "a 1\n", {.columns = "procedure,line"}, "--columns names no metric, as in file,line,CYCLES"},
-    {"no columns", "a 1\n", {0}, "input: a table needs --columns, for example file,line,procedure,CYCLES"},
+    {"no columns", "a 1\n", {0}, "input: a table needs --columns"},
 };
 
 /* ---- gperftools ---------------------------------------------------------------------------------------------- */
@@ -760,9 +760,7 @@ static void test_gmon_wrong(void)
             b.bytes[4] = 2; /* version */
         }
         char *got = converted("gprof", b.bytes, b.len, NULL);
-        CHECK(strstr(got, i < 3    ? no_sense
-                          : i == 3 ? "is not a record of a gmon.out file"
-                                   : "not a gmon.out file of this byte order"));
+        CHECK(strstr(got, i < 3 ? no_sense : i == 3 ? "is not a record of a gmon.out file" : "not a gmon.out"));
         mem_free(got);
         buf_release(&b);
     }

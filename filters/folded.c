@@ -150,7 +150,7 @@ int folded_convert(const struct filter_input *in, struct hpcprof *into, struct w
     while (status == 0 && filter_line_reader_next(&r))
         status = add_line(&f, &r, in->name);
     if (status == 0 && !f.any)
-        status = err_set(err, ERR_FORMAT, "%s: has no stacks; one must end in a blank and a number", in->name);
+        status = err_set(err, ERR_FORMAT, "%s: has no stacks; a stack must end in a blank and a number", in->name);
     if (f.ignored)
         warnings_add(warnings,
                      "%s: %zu of %lu lines are no stacks, which end in a blank and a number; they are ignored",

@@ -21,7 +21,7 @@ EXTRA_DIST += $(PAGE_SCRIPTS_IN) $(PAGE_STYLE_IN) $(PAGE_TESTS_IN) %D%/README.md
 	%D%/dist/hpcview.js %D%/dist/hpcview.css
 
 # Properties that only the page itself has, and that it names by no text, get short names in the bundle.
-PAGE_PROPERTIES = mainColumn|heatColumn|shownColumns|selectInTree|lineFirst|lineLast|callFile|hasExclusive|displayName|tableRows|drawSoon|scaleAmong|isReady|isRatio|callsIndex|treeNodes|treeValues|rowHeight|placesOnLine|fileLines|openHotPath|metricsOf|subscribe|irreducible|onLine|outermost|withSource|hasCallees|isDifference|isExpanded|hasChildren|firstProcess|exitStatus|fullName|dispatch|expanded|cellCount|blankAmong|operands|arrivals|expandBelow|showTable|showPage|followHotPath|isThere|badges|shares|reveal|statistic|hasProcesses|showNothing|hottest|togglePicture|colour|placeCount|ofParent|decimals|sortBy|goToHottest|tableColumn|markLine|focusTable|groupOf|switchLayout|onDraw|focusFilter|sortByNeighbour|startMs|isTable|pageSize|smallCalls|zoomTo|isSource|isCut|makeBrief|rowOf|flattenBy|isPrinted|ownColumn|isShown|callRows|compareWith|headHeight|selected|places|metric|typed|zoom|layout|inclusive|exclusive|subject|members|parent
+PAGE_PROPERTIES = mainColumn|heatColumn|shownColumns|selectInTree|lineFirst|lineLast|callFile|hasExclusive|displayName|tableRows|drawSoon|scaleAmong|isReady|isRatio|callsIndex|treeNodes|treeValues|rowHeight|placesOnLine|fileLines|openHotPath|metricsOf|subscribe|irreducible|onLine|outermost|withSource|hasCallees|isDifference|isExpanded|hasChildren|firstProcess|exitStatus|fullName|dispatch|expanded|cellCount|blankAmong|operands|arrivals|expandBelow|showTable|showPage|followHotPath|isThere|badges|shares|reveal|statistic|hasProcesses|showNothing|hottest|togglePicture|colour|placeCount|ofParent|decimals|sortBy|goToHottest|tableColumn|markLine|focusTable|groupOf|switchLayout|onDraw|focusFilter|sortByNeighbour|startMs|isTable|pageSize|smallCalls|zoomTo|isSource|isCut|makeBrief|rowOf|flattenBy|isPrinted|ownColumn|isShown|callRows|compareWith|headHeight|selected|places|metric|typed|zoom|layout|inclusive|exclusive|subject|members|parent|formula|isNumber|summed|texts|scroller|lanes|showAllInstances|stringCount|callees|balance|byPlace|isComing|rowsInside|waiters
 
 ESBUILD_FLAGS = --log-level=warning --target=es2022,chrome91,firefox113,safari16.4 --charset=ascii --minify --legal-comments=none
 
@@ -46,11 +46,17 @@ endif
 TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh tests/page/firefox.sh tests/page/webkit.sh tests/page/agree.sh tests/page/open.sh
 tests/page/page.log: driver/hpcview$(EXEEXT)
 tests/page/page.log tests/page/firefox.log tests/page/webkit.log: htmlgen/make_database$(EXEEXT)
-EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/version1.mjs tests/page/firefox.sh tests/page/firefox.mjs tests/page/webkit.sh tests/page/webkit.mjs tests/page/agree.sh tests/page/agree.mjs tests/page/open.sh tests/page/heads
+EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/version1.mjs tests/page/firefox.sh tests/page/firefox.mjs tests/page/webkit.sh tests/page/webkit.mjs tests/page/agree.sh tests/page/agree.mjs tests/page/open.sh tests/page/heads tests/page/screenshots.sh tests/page/screenshots.mjs \
+	tests/page/programs/deep.cpp tests/page/programs/ranks.c tests/page/programs/triangle.c
+
+# Pictures of every view of databases that are measured here: to be looked at.
+.PHONY: screenshots
+screenshots: driver/hpcview$(EXEEXT) %D%/dist/hpcview.js %D%/dist/hpcview.css
+	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' $(SHELL) $(top_srcdir)/tests/page/screenshots.sh
 
 clean-local: page-clean
 page-clean:
-	rm -rf %D%/test/all.test.cjs %D%/types.log tests/page/db-* tests/page/text tests/page/firefox tests/page/webkit tests/page/agree tests/page/*.png tests/page/*.pdf
+	rm -rf %D%/test/all.test.cjs %D%/types.log tests/page/db-* tests/page/text tests/page/firefox tests/page/webkit tests/page/agree tests/page/screenshots tests/page/*.png tests/page/*.pdf
 
 distclean-local: page-distclean
 page-distclean:

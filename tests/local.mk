@@ -50,7 +50,7 @@ check_PROGRAMS += %D%/exactness/compare
 %C%_exactness_compare_SOURCES = %D%/exactness/compare.c
 %C%_exactness_compare_LDADD = $(BLOOP_LDADD)
 EXTRA_DIST += %D%/exactness/README.md %D%/exactness/run.sh %D%/exactness/chains.py %D%/exactness/compiler.py %D%/exactness/src/loops.c %D%/exactness/src/inline.c %D%/exactness/src/templates.cc \
-	%D%/exactness/src/forms.f90 %D%/exactness/src/omp.c %D%/exactness/src/hard.c %D%/exactness/src/paths.c %D%/exactness/src/returns.c %D%/exactness/src/beside.c %D%/exactness/src/first.c %D%/exactness/src/pairs.c %D%/exactness/src/jumps.c %D%/exactness/src/hard.cc \
+	%D%/exactness/src/forms.f90 %D%/exactness/src/omp.c %D%/exactness/src/hard.c %D%/exactness/src/paths.c %D%/exactness/src/returns.c %D%/exactness/src/beside.c %D%/exactness/src/first.c %D%/exactness/src/pairs.c %D%/exactness/src/nests.c %D%/exactness/src/nests.cc %D%/exactness/src/nests.f90 %D%/exactness/src/nests_omp.c %D%/exactness/src/jumps.c %D%/exactness/src/hard.cc \
 	%D%/exactness/src/hard.f90 %D%/exactness/src/hard_omp.c %D%/exactness/src/hard_omp.cc %D%/exactness/src/hard_omp.f90
 
 # ---- structure ---------------------------------------------------------------------------

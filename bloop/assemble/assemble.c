@@ -347,6 +347,7 @@ static uint32_t descend(struct assembler *a, uint32_t node, uint32_t from, uint3
         path[--k] = i;
     for (k = 0; k < n && a->nodes.items[node].depth < DEEPEST_NODE; k++)
         node = inline_node(a, node, path[k]);
+    a->too_deep = a->too_deep || k < n;
     if (path != chain)
         mem_free(path);
     return node;
@@ -381,6 +382,8 @@ static void make_loop_nodes(struct assembler *a)
             s->line_last = p->line_last;
             s->irreducible = l->irreducible;
             a->nodes.items[node].loop = i;
+        } else {
+            a->too_deep = true;
         }
         *vec_push(&a->loop_node) = node;
     }
@@ -574,6 +577,7 @@ static void begin(struct assembler *a, const struct assemble_input *in, struct f
     a->debug = in->debug;
     a->gnu_c = in->debug && in->debug->producer && str_starts(in->debug->producer, "GNU C");
     a->stamp++;
+    a->too_deep = false;
     a->nodes.count = a->ranges.count = a->owners.count = a->blocks_first.count = 0;
     hashmap_release(&a->node_by_hash);
     if (a->named_in != out->strings) {
@@ -586,7 +590,7 @@ static void begin(struct assembler *a, const struct assemble_input *in, struct f
         *vec_push(&a->inline_names) = UINT32_MAX;
 }
 
-void assemble_function(struct assembler *a, const struct assemble_input *in, struct function_scopes *out)
+bool assemble_function(struct assembler *a, const struct assemble_input *in, struct function_scopes *out)
 {
     begin(a, in, out);
     make_procedure(a);
@@ -609,4 +613,5 @@ void assemble_function(struct assembler *a, const struct assemble_input *in, str
     find_lows(a);
     assemble_number_instances(a);
     emit(a);
+    return !a->too_deep;
 }

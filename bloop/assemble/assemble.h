@@ -45,7 +45,7 @@ struct assembler *assembler_create(void);
 void assembler_free(struct assembler *);
 /* Is it a region cut out of a procedure that its symbol does not name? */
 bool assemble_is_orphan_region(const struct function *);
-/* Appends the function's scopes. */
-void assemble_function(struct assembler *, const struct assemble_input *, struct function_scopes *);
+/* Appends the function's scopes. False: so many are in each other that the innermost joined what is around them. */
+bool assemble_function(struct assembler *, const struct assemble_input *, struct function_scopes *);
 
 #endif

@@ -113,6 +113,8 @@ struct assembler {
     struct VEC(struct mark) marks;            /* in no order until one is looked for */
     bool marks_sorted;
     struct VEC(struct line_point) points;      /* of the loop being placed */
+    uint32_t outside_call, outside_loop;       /* that call was looked at last, for that loop: */
+    bool outside;                              /* almost all of it is somewhere else */
     struct VEC(struct share) shares;           /* ascending */
     struct hashmap beside;                     /* of loops beside each other: (callee, file, line) -> its last line */
     struct VEC(struct source_line) ends;       /* of loops beside each other: their last lines, sorted */
@@ -124,6 +126,7 @@ struct assembler {
     struct VEC(uint32_t) inline_depth, inline_parent, inline_first;
     struct VEC(uint32_t) loop_node;      /* per loop: its node, or that of the loop or call that stands for it */
     struct VEC(struct scope_node) nodes; /* [0] is the PROC */
+    bool too_deep;                       /* some were not opened */
     struct VEC(struct node_range) ranges;
     struct VEC(uint32_t) order; /* nodes as siblings, sorted */
     struct hashmap node_by_hash;

@@ -160,7 +160,10 @@ static uint32_t keyword_in_front(struct assembler *a, uint32_t loop, const struc
     uint32_t left = left_of_loop(a, loop, p), b = forest->loops[loop].header, up = forest->loops[loop].parent, k = 0;
     uint32_t least = p->line; /* of the lines in front of the loop's that were passed */
     vaddr begin = a->in->cfg->blocks[b].begin;
-    for (uint32_t row = assemble_row_before(a->debug, begin); left && row != NO_ROW && k < FURTHEST; k++) {
+    uint32_t row = assemble_row_before(a->debug, begin);
+    if (row != NO_ROW && rows[row].addr == begin) /* the loop's own first one */
+        row = row ? row - 1 : NO_ROW;
+    for (; left && row != NO_ROW && k < FURTHEST; k++) {
         const struct line_row *r = &rows[row];
         if (r->addr < begin) { /* on to the block that leads here */
             uint32_t from = forest->idom[b];
@@ -622,27 +625,47 @@ static uint32_t line_of_setup(struct assembler *a, uint32_t loop, const struct l
     return column && column == r->column && column < body && !is_of_another(a, p, r->line) ? r->line : 0;
 }
 
-/* Does the loop's header count to a number that is in the code? */
-static bool has_constant_count(const struct assembler *a, uint32_t block)
+/* Does the block end by asking whether a whole number is above zero or one, or is it compared with another one? */
+static bool asks_for_rounds(const struct assembler *a, uint32_t block)
 {
     const struct cfg_block *b = &a->in->cfg->blocks[block];
     const struct arch *arch = arch_get(a->in->image->arch);
     struct insn_facts f;
-    bool constant = false;
+    bool asks = false;
     size_t avail = 0;
     const uint8_t *bytes = image_bytes(a->in->image, b->begin, &avail);
     for (vaddr at = b->begin; bytes && at < b->end && at - b->begin < avail; at += f.insn.length) {
         if (!arch->facts(bytes + (at - b->begin), avail - (size_t)(at - b->begin), at, &f))
             return false;
         if (f.class == CLASS_COMPARE)
-            constant = f.has_constant && f.constant != 0;
+            asks = !f.reads.vector && (!f.has_constant || f.constant == 0 || f.constant == 1);
     }
-    return constant;
+    return asks;
+}
+
+/* Of the questions on that line in front of each other, is one whether there are any rounds? (Others are whether there are
+   enough for a vector.) */
+static bool has_zero_trip_guard(const struct assembler *a, uint32_t guard, uint32_t line)
+{
+    enum { MOST = 6 };
+    const struct loop_forest *forest = a->in->forest;
+    uint32_t around = forest->block_loop[guard];
+    for (int i = 0; i < MOST; i++) {
+        const struct cfg_block *b = &a->in->cfg->blocks[guard];
+        if (b->last_kind == INSN_BRANCH && line_at(a, b->end - 1) == line && asks_for_rounds(a, guard))
+            return true;
+        uint32_t up = forest->idom[guard];
+        if (up >= a->in->cfg->block_count || up == guard || forest->block_loop[up] != around ||
+            line_at(a, b->end - 1) != line)
+            return false;
+        guard = up;
+    }
+    return false;
 }
 
 /* gfortran's `do` of few statements may have no instruction in the loop on its line. It has those that count the rounds in
    front, behind the question whether there are any. Those of an array statement are on the statement's own line; one of a
-   size that is known may stand behind a condition. */
+   size that is known may stand behind another condition. */
 static uint32_t line_of_count(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     const struct loop_forest *forest = a->in->forest;
@@ -650,7 +673,7 @@ static uint32_t line_of_count(struct assembler *a, uint32_t loop, const struct l
     uint32_t header = forest->loops[loop].header, up = forest->idom[header], guard = guard_of(a, loop);
     if (!assemble_is_fortran(a) || guard == UINT32_MAX || up == guard || up == header ||
         forest->block_loop[up] != forest->loops[loop].parent || forest->block_loop[guard] != forest->block_loop[up] ||
-        line_at(a, cfg->blocks[header].begin) != p->line || has_constant_count(a, header))
+        line_at(a, cfg->blocks[header].begin) != p->line)
         return 0;
     uint32_t row = assemble_row_before(a->debug, cfg->blocks[up].end - 1);
     const struct line_row *r = row == NO_ROW ? NULL : &a->debug->rows[row];
@@ -658,7 +681,7 @@ static uint32_t line_of_count(struct assembler *a, uint32_t loop, const struct l
         !assemble_is_in_body(a, p, r->line, false) || assemble_lines_between(a, p, r->line, p->line) != 0 ||
         is_of_another(a, p, r->line))
         return 0;
-    return line_at(a, cfg->blocks[guard].end - 1) == r->line ? r->line : 0;
+    return has_zero_trip_guard(a, guard, r->line) ? r->line : 0;
 }
 
 /* ---- all ---- */

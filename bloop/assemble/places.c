@@ -696,6 +696,40 @@ bool assemble_is_in_body(struct assembler *a, const struct loop_place *p, uint32
     return exit || region ? line >= first : line > first;
 }
 
+/* Bytes of the call's ranges, in the loop or in all. */
+static vaddr bytes_of_call(const struct assembler *a, uint32_t call, uint32_t loop)
+{
+    const struct inline_call *c = &a->debug->inlines[call];
+    const struct cfg *cfg = a->in->cfg;
+    vaddr sum = 0;
+    for (uint32_t i = 0; i < c->range_count; i++) {
+        const struct addr_range *r = &a->debug->ranges[c->range_first + i];
+        size_t b = sorted_front(cfg->block_count, k, cfg->blocks[k].end <= r->begin);
+        for (; b < cfg->block_count && cfg->blocks[b].begin < r->end; b++)
+            if (loop == LOOP_NONE || assemble_in_loop(a->in->forest, (uint32_t)b, loop)) {
+                vaddr begin = cfg->blocks[b].begin, end = cfg->blocks[b].end;
+                sum += (end < r->end ? end : r->end) - (begin > r->begin ? begin : r->begin);
+            }
+    }
+    return sum;
+}
+
+/* Is almost all of the call somewhere else? What is left of it in the loop was sunk there. */
+static bool is_of_call_outside(const struct loop_view *v, const struct evidence *e, uint32_t at)
+{
+    enum { SHARE = 16 };
+    struct assembler *a = v->a;
+    if (e->exit || e->inlined == at || !assemble_inside(a, e->inlined, at))
+        return false;
+    uint32_t call = assemble_step_towards(a, e->inlined, at);
+    if (a->outside_call != call || a->outside_loop != v->loop) {
+        a->outside_call = call;
+        a->outside_loop = v->loop;
+        a->outside = bytes_of_call(a, call, v->loop) < bytes_of_call(a, call, LOOP_NONE) / SHARE;
+    }
+    return a->outside;
+}
+
 static void gather_points(const struct loop_view *v, const struct loop_place *p, bool body_only)
 {
     struct assembler *a = v->a;
@@ -705,7 +739,7 @@ static void gather_points(const struct loop_view *v, const struct loop_place *p,
     for (size_t i = 0; i < v->count; i++) {
         const struct evidence *e = &v->evidence[i];
         if (counts(v, e) && seen_from(a, e->inlined, e->file, e->line, p->inlined, &file, &line) && file == p->file &&
-            (!body_only || assemble_is_in_body(a, p, line, e->exit)))
+            (!body_only || (assemble_is_in_body(a, p, line, e->exit) && !is_of_call_outside(v, e, p->inlined))))
             *vec_push(&a->points) = (struct line_point){line, line, weight_of(v, e), e, e->bare};
     }
     for (uint32_t c = v->child_first; c != LOOP_NONE; c = v->next_child[c]) {
@@ -1017,6 +1051,7 @@ void assemble_place_loops(struct assembler *a)
     if (!a->debug || n == 0)
         return;
     hashmap_release(&a->around);
+    a->outside_call = INLINE_NONE;
     a->lines.count = a->marks.count = 0;
     a->marks_sorted = false;
     assemble_find_shares(a);

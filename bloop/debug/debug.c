@@ -232,6 +232,8 @@ int debug_open(const struct image *im, struct debug **out, struct warnings *w, s
             Dwarf_Error e = NULL;
             if (dwarf_set_tied_dbg(main->dbg, d->alternate->dbg, &e) == DW_DLV_ERROR) /* for DW_FORM_GNU_strp_alt */
                 dwarf_complain(main, 0, e);
+            else
+                main->has_alternate = true;
         }
     }
     list_units(d);

@@ -21,6 +21,7 @@ struct dwarf_file {
     struct warnings *w;
     struct dwarf_object *object; /* what libdwarf calls to get sections */
     bool damaged;                /* said so once */
+    bool has_alternate;          /* dwz's file with the texts of several */
     /* libdwarf finds the unit of an offset by walking a list of all, from the unit that its iteration stands at if that
        is before it. So the iteration is made to stand at the unit we are about to read. */
     uint32_t position; /* units stepped over; the current one is position - 1 */

@@ -43,6 +43,8 @@ enum {
     FORM_addrx4 = 0x2c,
     FORM_GNU_addr_index = 0x1f01,
     FORM_GNU_ref_alt = 0x1f20,
+    FORM_GNU_strp_alt = 0x1f21,
+    FORM_strp_sup = 0x1d,
 };
 
 /* ---- sections for libdwarf ---- */
@@ -395,6 +397,8 @@ static const char *attr_string(struct dwarf_file *f, Dwarf_Attribute a, unsigned
     if (f->string_offsets != NO_OFFSET &&
         (form == FORM_strx || form == FORM_GNU_str_index || (form >= FORM_strx1 && form <= FORM_strx4)))
         return split_string(f, a);
+    if ((form == FORM_GNU_strp_alt || form == FORM_strp_sup) && !f->has_alternate)
+        return NULL; /* libdwarf gives the form's name for a text */
     int status = dwarf_formstring(a, &s, &e);
     if (status == DW_DLV_OK && s)
         return s;

@@ -4,6 +4,7 @@
  */
 #include "bloop/image/elf.h"
 
+#include <sys/stat.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdio.h>
@@ -449,6 +450,15 @@ static int map_vdso(struct elf_file *f, struct err *err)
     return 0;
 }
 
+/* One would be waited for until somebody writes to it. */
+static int refuse_pipe(const char *path, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+        return err_set(err, ERR_FORMAT, "%s: a pipe; a program, library or object file is expected", path);
+    return 0;
+}
+
 int elf_file_open(const char *path, struct elf_file **out, struct warnings *w, struct err *err)
 {
     struct elf_file *f = mem_calloc(1, sizeof *f);
@@ -460,7 +470,7 @@ int elf_file_open(const char *path, struct elf_file **out, struct warnings *w, s
         if (map_vdso(f, err) < 0)
             goto fail;
     } else {
-        if (filemap_open(&f->map, path, err) < 0)
+        if (refuse_pipe(path, err) < 0 || filemap_open(&f->map, path, err) < 0)
             goto fail;
         f->own_map = true;
     }

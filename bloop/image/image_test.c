@@ -106,7 +106,7 @@ static void test_vdso(void)
     struct image *im = NULL;
     struct err err = {0};
     if (!getauxval(AT_SYSINFO_EHDR)) {
-        SKIP("vdso", "this kernel gives its processes none");
+        SKIP("vdso", "this kernel has none");
         return;
     }
     if (!CHECK_INT(image_open("[vdso]", NULL, &im, NULL, &err), 0))

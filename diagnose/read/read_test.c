@@ -234,14 +234,12 @@ static const struct {
     {"all errors at once",
      "PROPERTY A { CONDITION: T >; SEVERITY: 3; }\nPROPERTY B { CONDITION: T > 1; SEVERITY: foo(3); }\nPROPRETY C {}",
      "p.asl:1:28: missing operand after '>'; expected a number, the name of a metric or '('|p.asl:1:10: the property A "
-     "has no "
-     "CONDITION|p.asl:2:42: unknown function 'foo'; available: min, max, sum, mean, sqrt, log, exp, abs, floor, "
+     "has no CONDITION|p.asl:2:42: unknown function 'foo'; available: min, max, sum, mean, sqrt, log, exp, abs, floor, "
      "ceil, round, if, or|p.asl:2:10: the property B has no SEVERITY, in percent of the run|p.asl:3:1: expected "
      "PROPERTY, HYPOTHESIS, METAPROPERTY, METRIC, TABLE or LET, not 'PROPRETY'"},
     {"the column behind text of other bytes", "PROPERTY A { CONDITION: \"\xc3\xa9\" > 1 1; SEVERITY: 3; }",
      "p.asl:1:33: unexpected '1' after '1'; expected one of + - * / ^ < <= == != >= > and or|p.asl:1:10: the property "
-     "A "
-     "has no CONDITION"},
+     "A has no CONDITION"},
     {"a line further on", "PROPERTY A {\n CONDITION: T\n   > (1;\n SEVERITY: 3; }",
      "p.asl:3:6: unmatched '('; ')' is missing|p.asl:1:10: the property A has no CONDITION"},
     {"an unknown id", "PROPERTY A { CONDITION: (x) T > 1; SEVERITY: (y) -> 3; }",

@@ -66,7 +66,7 @@ static bool read_section(Elf64_Shdr *section, const Elf64_Ehdr *head, unsigned i
     return section->sh_type != SHT_NOBITS && section->sh_offset <= len && section->sh_size <= len - section->sh_offset;
 }
 
-static void add_symbols(struct image *b, const Elf64_Shdr *table, const Elf64_Shdr *texts, const char *bytes)
+static void add_symbols(struct filter_image *b, const Elf64_Shdr *table, const Elf64_Shdr *texts, const char *bytes)
 {
     for (uint64_t at = 0; table->sh_size - at >= sizeof(Elf64_Sym); at += sizeof(Elf64_Sym)) {
         Elf64_Sym s;
@@ -86,7 +86,7 @@ static int compare_symbols(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-void image_read_symbols(struct image *b, const void *bytes, size_t len)
+void filter_image_read_symbols(struct filter_image *b, const void *bytes, size_t len)
 {
     Elf64_Ehdr head;
     if (!b->names)
@@ -145,7 +145,7 @@ static bool same_name(const char *link_name, const char *said)
     return same;
 }
 
-bool image_has_symbol(const struct image *b, uint64_t address, const char *name, uint64_t offset)
+bool filter_image_has_symbol(const struct filter_image *b, uint64_t address, const char *name, uint64_t offset)
 {
     enum { MOST_TRIED = 64 }; /* names of one place, and functions in others */
     size_t n = sorted_front(b->symbols.count, i, b->symbols.items[i].address <= address);

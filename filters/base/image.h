@@ -22,10 +22,10 @@ struct image_segment {
 
 void filter_image_read(struct filter_image *, const void *bytes, size_t len);
 /* Adds those of the file, or of the one with its debug information; the latter's name is "" where there is none. */
-void image_read_symbols(struct image *, const void *bytes, size_t len);
+void filter_image_read_symbols(struct filter_image *, const void *bytes, size_t len);
 void image_debug_file(const void *bytes, size_t len, char path[128]);
 /* Has it a function of that name there, however its name is written, that begins so far before? name NULL, offset UINT64_MAX: any. */
-bool image_has_symbol(const struct image *, uint64_t address, const char *name, uint64_t offset);
+bool filter_image_has_symbol(const struct filter_image *, uint64_t address, const char *name, uint64_t offset);
 /* false: the file has nothing there. */
 bool filter_image_linked_at(const struct filter_image *, uint64_t offset, uint64_t *address);
 bool filter_image_offset_of(const struct filter_image *, uint64_t address, uint64_t *offset);

@@ -72,7 +72,7 @@ int callgrind_name(struct callgrind *c, struct name_table *table, str_id *name)
     c->at++;
     if (!callgrind_number(c, &n) || c->at == c->end || *c->at != ')' || n > LIMIT_SOURCE_INDEX * 10 ||
         c->at - begin > 10)
-        return callgrind_wrong(c, "a name's number is not '(N)', or too large");
+        return callgrind_wrong(c, "the number of a name is not '(N)' or too large");
     c->at++;
     while (table->count <= n)
         *vec_push(table) = 0;

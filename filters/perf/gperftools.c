@@ -81,10 +81,10 @@ static void read_mapping(struct gperftools *g, const char *line)
 
 static void read_mappings(struct gperftools *g, const struct words *w)
 {
-    struct line_reader lines = line_reader_make(w->c.p, (size_t)(w->c.end - w->c.p));
-    while (line_reader_next(&lines))
+    struct line_reader lines = filter_line_reader_make(w->c.p, (size_t)(w->c.end - w->c.p));
+    while (filter_line_reader_next(&lines))
         read_mapping(g, lines.text.bytes);
-    line_reader_release(&lines);
+    filter_line_reader_release(&lines);
 }
 
 static void add_stack(struct gperftools *g, struct words *w, uint64_t times, uint64_t depth)

@@ -302,12 +302,12 @@ static void read_symbols(struct perf_run *r, struct binary *b, const char *path)
     char debug[128] = "";
     struct filemap map;
     if (input_open(r->in, path, &map)) {
-        image_read_symbols(&b->image, map.bytes, map.len);
+        filter_image_read_symbols(&b->image, map.bytes, map.len);
         image_debug_file(map.bytes, map.len, debug);
         filemap_release(&map);
     }
     if (*debug && input_open(r->in, debug, &map)) {
-        image_read_symbols(&b->image, map.bytes, map.len);
+        filter_image_read_symbols(&b->image, map.bytes, map.len);
         filemap_release(&map);
     }
 }
@@ -327,9 +327,10 @@ static bool names_agree(struct perf_run *r, const struct chain_step *s, const st
     if (!b->image.names)
         read_symbols(r, b, strtab_get(r->strings, path));
     if (strcmp(symbol, "[unknown]") == 0) /* nothing there here either, in what was mapped and not just named */
-        *known = r->mappings > 0 && !image_has_symbol(&b->image, address, NULL, UINT64_MAX);
+        *known = r->mappings > 0 && !filter_image_has_symbol(&b->image, address, NULL, UINT64_MAX);
     else
-        *known = image_has_symbol(&b->image, address, symbol, f->into == UINT64_MAX ? f->into : f->into - s->caller);
+        *known =
+            filter_image_has_symbol(&b->image, address, symbol, f->into == UINT64_MAX ? f->into : f->into - s->caller);
     return *known;
 }
 

@@ -357,8 +357,8 @@ static const struct {
     {"nat:two@5000", false, false, "nat:two papi 0.0 every 5000 events: about nat:two"},
     {"nat:two@3000", false, false, "nat:two papi 0.0 every 3000 events: about nat:two"},
     {"nat:two@2999", false, false,
-     "nat:two papi 0.0 every 3000 events: about nat:two|nat:two@2999 would cost more than 20% of the run time; "
-     "using a period of 3000 events"},
+     "nat:two papi 0.0 every 3000 events: about nat:two|nat:two@2999 would cost more than 20% of the run time; using a "
+     "period of 3000 events"},
     {"nat:two@2147483647", false, false, "nat:two papi 0.0 every 2147483647 events: about nat:two"},
     {"nat:two@2147483648", false, false, "nat:two@2147483648: PAPI supports periods up to 2147483647"},
     {"nat:two@f100", false, false,
@@ -367,12 +367,12 @@ static const struct {
     {"PAPI_ONE_INS", true, false, "PAPI_ONE_INS papi 0.0 every 4000037 instructions: about PAPI_ONE_INS"},
     {"PAPI_ONE_INS@600009", true, false, "PAPI_ONE_INS papi 0.0 every 600009 instructions: about PAPI_ONE_INS"},
     {"PAPI_ONE_INS@600008", true, false,
-     "PAPI_ONE_INS papi 0.0 every 600009 instructions: about PAPI_ONE_INS|PAPI_ONE_INS@600008 would cost more than "
-     "20% of the run time; using a period of 600009 instructions"},
+     "PAPI_ONE_INS papi 0.0 every 600009 instructions: about PAPI_ONE_INS|PAPI_ONE_INS@600008 would cost more than 20% "
+     "of the run time; using a period of 600009 instructions"},
     {"nat:CYCLES@600009", true, false, "nat:CYCLES papi 0.0 every 600009 cycles: about nat:CYCLES"},
     {"nat:CYCLES@600008", true, false,
-     "nat:CYCLES papi 0.0 every 600009 cycles: about nat:CYCLES|nat:CYCLES@600008 would cost more than 20% of the "
-     "run time; using a period of 600009 cycles"},
+     "nat:CYCLES papi 0.0 every 600009 cycles: about nat:CYCLES|nat:CYCLES@600008 would cost more than 20% of the run "
+     "time; using a period of 600009 cycles"},
     {"PAPI_L2_DCM@3000", true, false, "PAPI_L2_DCM papi 0.0 every 3000 misses: about PAPI_L2_DCM"},
     {"PAPI_L2_DCM", false, false, "PAPI_L2_DCM papi 0.0 every 100003 misses: about PAPI_L2_DCM"},
     {"PAPI_NONE", false, false,
@@ -397,8 +397,8 @@ static const struct {
     {"cycles", true, false, "PAPI_TOT_CYC papi 0.0 every 12000017 cycles: Total cycles"},
     {"cycles@600009", true, false, "PAPI_TOT_CYC papi 0.0 every 600009 cycles: Total cycles"},
     {"cycles@600008", true, false,
-     "PAPI_TOT_CYC papi 0.0 every 600009 cycles: Total cycles|PAPI_TOT_CYC@600008 would cost more than 20% of the "
-     "run time; using a period of 600009 cycles"},
+     "PAPI_TOT_CYC papi 0.0 every 600009 cycles: Total cycles|PAPI_TOT_CYC@600008 would cost more than 20% of the run "
+     "time; using a period of 600009 cycles"},
     {"perf::PAGE-FAULTS@1", true, false, "perf::PAGE-FAULTS papi 1.2 every 1 faults: page faults"},
     {"instructions", true, false, "PAPI does not know PAPI_TOT_INS; use --sampler ring"},
     /* PAPI has no counter for it, or does not know it: the kernel's event, by PAPI under another name */
@@ -453,7 +453,7 @@ static void test_asked(void)
     CHECK_STR(got, "nat:two cannot be sampled: PAPI reports \"status -3\"; 'hpcview events' lists available events");
     mem_free(got);
     got = parsed("cycles", true, false); /* the kernel's own reason is the better one */
-    CHECK(str_starts(got, "PAPI_TOT_CYC cannot be sampled: ") && !strstr(got, "PAPI says"));
+    CHECK(str_starts(got, "PAPI_TOT_CYC cannot be sampled: ") && !strstr(got, "PAPI reports"));
     mem_free(got);
     refused_type = PERF_TYPE_RAW; /* the kernel has none */
     got = parsed("cycles", true, false);
@@ -705,9 +705,7 @@ static void test_paranoid(void)
 {
 #define LEVEL "/proc/sys/kernel/perf_event_paranoid is "
 #define LOWER "'sudo sysctl kernel.perf_event_paranoid=2' permits it, and '-e CPUTIME' needs no permission"
-#define RULES                                                                                                          \
-    "X: not permitted: rules of a container or security module forbid perf_event_open (" LEVEL                         \
-    "%d, which would permit it); '-e CPUTIME' needs no permission"
+#define RULES ", which would permit it); '-e CPUTIME' needs no permission"
     static const struct {
         const char *text;
         int level;
@@ -727,11 +725,16 @@ static void test_paranoid(void)
         int level = cases[i / 2].level;
         paranoid = cases[i / 2].text;
         refuses = i % 2 ? EACCES : EPERM;
-        char *sentence = cases[i / 2].lower ? mem_printf("X: not permitted, because " LEVEL "%d; " LOWER, level)
-                                            : mem_printf(RULES, level),
+        char *sentence =
+                 cases[i / 2].lower
+                     ? mem_printf("X: not permitted, because " LEVEL "%d; " LOWER, level)
+                     : mem_printf(
+                           "X: not permitted: rules of a container or security module forbid perf_event_open (" LEVEL
+                           "%d" RULES,
+                           level),
              *warning = mem_printf("perf events are not permitted here (" LEVEL
-                                   "%d; 2 or less permits them, unless a container's rules forbid "
-                                   "perf_event_open); using the timer CPUTIME",
+                                   "%d; 2 or less permits them, unless a container's rules forbid perf_event_open); "
+                                   "using the timer CPUTIME",
                                    level);
         CHECK_INT(events_check(&e, &err), -1);
         CHECK_INT(err.kind, ERR_SYSTEM);

@@ -47,15 +47,15 @@ static const struct {
      "perf::TASK-CLOCK ring 1.1 every 65000 ns | perf::TASK-CLOCK@64999 would cost more than 20% of the run time; "
      "using a period of 65000 ns"},
     {"CPUTIME@199", false,
-     "CPUTIME cpu timer 0.0 every 200 us | CPUTIME@199 would cost more than 20% of the run time; using a period "
-     "of 200 us"},
+     "CPUTIME cpu timer 0.0 every 200 us | CPUTIME@199 would cost more than 20% of the run time; using a period of 200 "
+     "us"},
     {"CPUTIME@f2000000", false,
      "CPUTIME cpu timer 0.0 every 200 us | CPUTIME@1 would cost more than 20% of the run time; using a period of 200 "
      "us"},
     {"faults@1", false, "perf::PAGE-FAULTS ring 1.2 every 1 faults"},
     {"cycles@f15001", false,
-     "PAPI_TOT_CYC ring 0.0 every 12000017 cycles f15000 | PAPI_TOT_CYC@f15001 would cost more than 20% of the "
-     "run time; using 15000 samples per second"},
+     "PAPI_TOT_CYC ring 0.0 every 12000017 cycles f15000 | PAPI_TOT_CYC@f15001 would cost more than 20% of the run "
+     "time; using 15000 samples per second"},
     {"cycles@9223372036854775807", false, "PAPI_TOT_CYC ring 0.0 every 9223372036854775807 cycles"},
     /* no numbers */
     {ABOVE "0", false, ABOVE "0: the period must be above 0"},

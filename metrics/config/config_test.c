@@ -165,9 +165,8 @@ static const struct {
     {"<hpcview/>", "conf/c.xml:1: <hpcview> lacks its attribute 'version'"},
     {"<hpcview version='2'/>", "conf/c.xml:1: configuration of version '2'; this hpcview reads version 1"},
     {IN("<soruces path='x'/>"), "conf/c.xml:2: unknown element <soruces> in <hpcview>; did you mean <sources>?"},
-    {IN("<zzzzzzzzzz/>"),
-     "conf/c.xml:2: unknown element <zzzzzzzzzz> in <hpcview>; available: title, sources, replace, module, "
-     "run, structure, debug, measured, computed, function, metrics"},
+    {IN("<zzzzzzzzzz/>"), "conf/c.xml:2: unknown element <zzzzzzzzzz> in <hpcview>; available: title, sources, "
+                          "replace, module, run, structure, debug, measured, computed, function, metrics"},
     {IN("<run name='a'/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
     {IN("<run measurements=''/>"), "conf/c.xml:2: <run> lacks its attribute 'measurements'"},
     {IN("<run mesurements='a'/>"), "conf/c.xml:2: <run> has no attribute 'mesurements'; did you mean 'measurements'?"},
@@ -213,8 +212,7 @@ static const struct {
      "conf/c.xml:2: second formula; a metric has only one"},
     {IN("<computed name='M'><math><math><ci>A</ci></math></math></computed>"),
      "conf/c.xml:2: unknown element <math> in a formula; available: apply, cn, ci, plus, minus, times, divide, power, "
-     "max "
-     "and min"},
+     "max and min"},
     {OLD("<METRIC name='A'><COMPUTE/><COMPUTE/></METRIC>"), "conf/c.xml:2: COMPUTE of METRIC 'A' contains no <math>"},
     {OLD("<METRIC name='A'><FILE name='a'/><COMPUTE/></METRIC>"),
      "conf/c.xml:2: second FILE or COMPUTE; METRIC 'A' can have only one"},
@@ -379,8 +377,7 @@ static void test_all_at_once(void)
         ("conf/c.xml:4: the first element in <apply> must be an operator (plus, minus, times, divide, power, max and "
          "min), not <sin>"),
         "conf/c.xml:6: B: character 4 of the formula: missing operand after '+'; expected a number, the name of a "
-        "metric or "
-        "'('",
+        "metric or '('",
         "conf/c.xml:8: sort must be yes or no, not 'maybe'",
         "conf/c.xml:9: <run> cannot contain text",
         "conf/c.xml:5: no run 'nope' for the metric 'E'",

@@ -348,7 +348,8 @@ static void test_values(void)
 
 #define NUMBERS                                                                                                        \
     " (optionally followed by k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or %); quote a metric name that begins with "  \
-    "a digit"
+    "a "                                                                                                               \
+    "digit"
 #define REFERENCE "expected the name of a metric, as in total(M), run(NAME).M or mean(M over threads)"
 static const struct {
     const char *text, *want;
@@ -372,15 +373,14 @@ static const struct {
     {"min(A,)", "T: character 7 of the formula: unexpected ')'; expected a number, the name of a metric or '('"},
     {"A, B", "T: character 2 of the formula: ',' is only allowed between operands of a function"},
     {"(A, B)", "T: character 3 of the formula: ',' is only allowed between operands of a function"},
-    {"avg(A, B)", "T: character 1 of the formula: unknown function 'avg'; available: min, max, sum, mean, sqrt, "
-                  "log, exp, abs, floor, ceil, round, if, or"},
+    {"avg(A, B)", "T: character 1 of the formula: unknown function 'avg'; available: min, max, sum, mean, sqrt, log, "
+                  "exp, abs, floor, ceil, round, if, or"},
     {"\"A", "T: character 1 of the formula: the quote \" is not closed"},
     {"'A\\'", "T: character 1 of the formula: the quote ' is not closed"},
     {"\"\"", "T: character 1 of the formula: a name in quotes is empty"},
     {"A + NEW.\"B", "T: character 9 of the formula: the quote \" is not closed"},
-    {"'a run'.'B' C",
-     "T: character 13 of the formula: unexpected 'C' after ''a run'.'B''; expected one of + - * / ^ < <= "
-     "== != >= > and or"},
+    {"'a run'.'B' C", "T: character 13 of the formula: unexpected 'C' after ''a run'.'B''; expected one of + - * / ^ < "
+                      "<= == != >= > and or"},
     {"1.2.3", "T: character 1 of the formula: '1.2.3' is not a number" NUMBERS},
     {"2x", "T: character 1 of the formula: '2x' is not a number" NUMBERS},
     {"2kx", "T: character 1 of the formula: '2kx' is not a number" NUMBERS},

@@ -851,7 +851,7 @@ static void check_drawn_machines(void)
         if (!good) {
             struct buf b = {0};
             machine_memory_print(&m, &b);
-            printf("# machine %u: %s; %u cores, one block in %llu%s%s\n", i, b.bytes, d.n->cores,
+            printf("# machine %u: %s; %u cores, one cache line in %llu%s%s\n", i, b.bytes, d.n->cores,
                    (unsigned long long)d.n->sample_sets, o.classify ? ", classified" : "", quiets ? ", quiet" : "");
             buf_release(&b);
         }

@@ -4,7 +4,7 @@
 import { firstMetric, Kind, type Metric, type Model, NONE, type Numbers, type PlaceIx, type TreeNodes, type Values } from '../model/data';
 import { type Groups, makeGroups, sumOver } from './cells';
 import { Columns } from './columns';
-import { selfOfCalls, SelfValues } from './self';
+import { isFrame, selfOfCalls, SelfValues } from './self';
 
 export const CALLS = 'calls'; // the tree's name in the database
 
@@ -185,8 +185,12 @@ class RowValues implements Values {
     return rows;
   }
 
-  at = (metric: number, exclusive: boolean, row: number): number | null =>
-    this.tree.values.at!(metric, exclusive || this.#isLine(this.origin[row]), this.origin[row]);
+  at(metric: number, exclusive: boolean, row: number): number | null {
+    const { values } = this.tree;
+    const form = exclusive || this.#isLine(this.origin[row]);
+    return values.at ? values.at(metric, form, this.origin[row]) : (values.of(metric, form)?.[this.origin[row]] ?? null);
+  }
+
   failure = (metric: number): string | undefined => this.tree.values.failure(metric);
 }
 
@@ -318,12 +322,13 @@ export interface Calls {
   readonly cells: Groups; // a row's nodes in the tree's model
 }
 
-/** Who calls the procedure of `place`; and what it calls, or what `place` calls where that is a part of it. */
+/** Who calls the procedure of `place`, or what the inlined call around it was inlined into; and what `place` calls. */
 export function callsOf(model: Model, tree: MadeTree, place: PlaceIx): { callers: Calls; callees: Calls } | null {
   const { places } = model;
   const { nodes } = tree;
   const procedure = procedureOf(model, place);
   if (procedure === NONE) return null;
+  const inlined = inlinedAround(model, place);
   const callers = new CallList(model);
   const callees = new CallList(model);
   const frame = framesOf(model, nodes);
@@ -336,14 +341,27 @@ export function callsOf(model: Model, tree: MadeTree, place: PlaceIx): { callers
   };
   for (let i = 1; i < nodes.count; i++) {
     const line = nodes.parent[i];
+    if (inlined !== NONE && places.same[nodes.place[i]] === places.same[inlined]) {
+      let up = line;
+      while (up > 0 && !isFrame(places.kind[nodes.place[up]])) up = nodes.parent[up];
+      callers.add(nodes.place[up], nodes.place[i], nodes.place[i], i);
+    }
     if (places.kind[nodes.place[i]] !== Kind.Procedure || line <= 0) continue;
     const caller = nodes.place[frame[line]];
-    if (places.same[nodes.place[i]] === places.same[procedure])
+    if (inlined === NONE && places.same[nodes.place[i]] === places.same[procedure])
       callers.add(caller, nodes.place[i], nodes.place[line], i);
     if (places.same[caller] === places.same[procedure] && isPart(line))
       callees.add(caller, nodes.place[i], nodes.place[line], i);
   }
   return { callers: callers.finish(tree.model), callees: callees.finish(tree.model) };
+}
+
+/** The innermost inlined call around a place, or the place itself; NONE. */
+function inlinedAround(model: Model, place: PlaceIx): PlaceIx {
+  const { kind, parent } = model.places;
+  let up = place;
+  while (up !== NONE && !isFrame(kind[up])) up = parent[up];
+  return up !== NONE && kind[up] === Kind.Inline ? up : NONE;
 }
 
 /** NONE: it is outside procedures. */

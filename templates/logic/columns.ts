@@ -8,6 +8,7 @@
 import { Kind, type Metric, type MetricIx, type Model, NONE, type PlaceIx, type Present } from '../model/data';
 import { cellCount, type Cells, type Groups, sumOver } from './cells';
 import { type Formula, parseFormula, quoteName, readFormula, type Reference } from './formula';
+import { shortName } from './labels';
 
 export type ColumnId = string;
 
@@ -45,6 +46,7 @@ export class Columns {
   ) {
     model.metrics.forEach((m, i) => this.#byName.set(m.name, String(i)));
     model.metrics.forEach((m, i) => this.#byName.has(m.displayName) || this.#byName.set(m.displayName, String(i)));
+    model.metrics.forEach((m, i) => this.#byName.has(shortName(m)) || this.#byName.set(shortName(m), String(i)));
     typed.forEach((t, i) => this.#byName.has(t.name) || this.#byName.set(t.name, `t${i}`));
   }
 
@@ -348,7 +350,9 @@ export class Columns {
     const formula = readFormula(typed.formula);
     if (typeof formula === 'string') return `${typed.name}: ${formula}`;
     const unknown = formula.references.find((r) => this.#indexOf(r) === undefined);
-    return unknown ? `${typed.name}: there is no metric '${unknown.name}' before this one` : null;
+    if (!unknown) return null;
+    const quoted = [...this.#byName.keys()].find((n) => n.includes(unknown.name) && /[^\p{L}\p{N}_:.]/u.test(n));
+    return `${typed.name}: there is no metric '${unknown.name}' before this one${quoted ? `; a name like "${quoted}" is given in quotes` : ''}`;
   }
 }
 

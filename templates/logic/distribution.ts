@@ -11,9 +11,13 @@ export interface Share {
   readonly value: number;
 }
 
+/** Threads with less than this part of the busiest one's value are kept by a library, and sleep. */
+const IDLE = 0.01;
+
 export interface Distribution {
   readonly place: PlaceIx; // what is asked for, or the nearest scope around it that is known by thread
-  readonly shares: readonly Share[]; // by rank, then by thread
+  readonly shares: readonly Share[]; // by rank, then by thread; without those that are idle all the time
+  readonly idle: number; // how many those are
   readonly hasProcesses: boolean;
   readonly ranks: ReadonlySet<number>; // those processes that are: mpirun and the like are none
 }
@@ -46,11 +50,13 @@ export function distributionAt(
   if (!places || !metrics || !processes || !threads || !values) return null;
   const known = new Set<PlaceIx>();
   const all = new Map<string, Share>();
+  const busy = new Map<string, number>(); // the largest value of a thread: in the whole program, as a rule
   const isOfMetric = (row: number): boolean => rows.strings[metrics[row]] === metric;
   const key = (row: number): string => `${processes[row]} ${threads[row]}`;
   for (let row = 0; row < info.rows; row++) {
     if (!isOfMetric(row)) continue;
     known.add(places[row]);
+    busy.set(key(row), Math.max(busy.get(key(row)) ?? 0, values[row] || 0));
     const name = names ? (rows.strings[names[row]] ?? '') : '';
     if (!all.has(key(row))) all.set(key(row), { process: processes[row], thread: threads[row], name, value: 0 });
   }
@@ -61,9 +67,11 @@ export function distributionAt(
   for (let row = 0; row < info.rows; row++)
     if (places[row] === at && isOfMetric(row))
       all.set(key(row), { ...all.get(key(row))!, value: (all.get(key(row))!.value || 0) + values[row] });
-  const shares = [...all.values()].sort((a, b) => a.process - b.process || a.thread - b.thread);
+  const least = IDLE * [...busy.values()].reduce((a, b) => Math.max(a, b), 0);
+  const active = [...all].filter(([thread]) => busy.get(thread)! >= least);
+  const shares = active.map(([, s]) => s).sort((a, b) => a.process - b.process || a.thread - b.thread);
   const parts = new Set(shares.map((s) => s.process));
-  return { place: at, shares, hasProcesses: parts.size > 1, ranks: new Set(model.processes.map((p) => p.rank).filter((r) => parts.has(r))) };
+  return { place: at, shares, idle: all.size - shares.length, hasProcesses: parts.size > 1, ranks: new Set(model.processes.map((p) => p.rank).filter((r) => parts.has(r))) };
 }
 
 export interface Summed {

@@ -1,5 +1,5 @@
-// A simulated memory hierarchy, out of the tables of a database: which references of a place miss at each level, why, and who threw
-// their blocks out.
+// A simulated memory hierarchy, out of the tables of a database: which references of a place miss at each level, why, and what
+// evicts their lines.
 
 import { type Model, NONE, type PlaceIx } from '../model/data';
 import { Rows } from './phases';
@@ -19,7 +19,7 @@ export interface Use {
   readonly share: number; // of the level's misses
   readonly ratio: number; // misses of accesses
   readonly temporal: number; // of the hits: on bytes that had been touched before
-  readonly spatial: number; // of the bytes of evicted blocks: had been touched
+  readonly spatial: number; // of the bytes of evicted lines: had been touched
   readonly cold: number; // of the misses
   readonly conflict: number; // of the misses; NaN: not told apart
   readonly evictions: number;
@@ -233,9 +233,9 @@ const MOST_OF = 50; // percent
 /** Why a reference misses, in words, from what its counts say. */
 export function reasons(r: Use): string[] {
   const why: string[] = [];
-  if (r.cold > MOST_OF) why.push('most of them are the first use of a block');
+  if (r.cold > MOST_OF) why.push('most are first uses of a cache line');
   else if (r.conflict > MOST_OF) why.push('most are conflicts, which a fully associative level of this size would not have');
-  else if (r.evictions > 0) why.push('most are blocks that were here before and had been thrown out');
-  if (r.spatial < MOST_OF) why.push(`of the blocks that left, ${r.spatial.toFixed(1)}% of the bytes had been used`);
+  else if (r.evictions > 0) why.push('most are reloads of evicted lines');
+  if (r.spatial < MOST_OF) why.push(`${r.spatial.toFixed(1)}% of the bytes of evicted lines had been used`);
   return why;
 }

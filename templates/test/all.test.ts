@@ -2157,10 +2157,10 @@ function testMemory(): void {
   equal(one.evictors(l1).map((e) => `${e.place} ${e.share}`), ['15 100'], 'and who throws them out');
   equal(
     reasons(all.references(l1)[0]),
-    ['most are conflicts, which a fully associative level of this size would not have', 'of the blocks that left, 12.5% of the bytes had been used'],
+    ['most are conflicts, which a fully associative level of this size would not have', '12.5% of the bytes of evicted lines had been used'],
     'why it misses',
   );
-  equal(reasons(all.references(l1)[1]), ['most of them are the first use of a block'], 'or what is needed once');
+  equal(reasons(all.references(l1)[1]), ['most are first uses of a cache line'], 'or what is needed once');
   const lineOf = (place: number): string => {
     const found = missesOnLine(m, m.places.file[place], m.places.lineFirst[place]);
     return found ? `${found.place}: ${found.shares.map((s) => `${s.level} ${s.share.toFixed(1)}`).join(', ')}` : 'none';

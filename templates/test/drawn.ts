@@ -443,7 +443,7 @@ function testBorders(): void {
   const use = (cold: number, conflict: number, evictions: number, spatial: number): Parameters<typeof reasons>[0] => ({ cold, conflict, evictions, spatial }) as Parameters<typeof reasons>[0];
   equal(
     [use(50, 50, 0, 50), use(50, 50, 1, 49.96), use(51, 51, 1, 50), use(50, 51, 1, 50)].map((u) => reasons(u).map((text) => text.slice(0, 16))),
-    [[], ['most are blocks ', 'of the blocks th'], ['most of them are'], ['most are conflic']],
+    [[], ['most are reloads', '50.0% of the byt'], ['most are first u'], ['most are conflic']],
     'why it misses, at the borders',
   );
   const long = (n: number): string => 'x'.repeat(n);

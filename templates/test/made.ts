@@ -167,10 +167,17 @@ function testCallsOf(): void {
     const all = paths.flatMap((path, i) => (kind[nodes.place[i]] === Kind.Procedure && path.length > 2 ? [{ i, path: path.slice(0, -1), callee: nodes.place[i] }] : []));
     let procedure = place;
     while (kind[procedure] !== Kind.Procedure) procedure = parent[procedure];
-    const listed = (some: typeof all): string[] => {
+    const isFrame = (p: number): boolean => kind[p] === Kind.Procedure || kind[p] === Kind.Inline;
+    let around = place;
+    while (!isFrame(around)) around = parent[around];
+    // of an inlined call: what it was inlined into, and the place itself as where it stands
+    const intoWhat = paths.flatMap((path, i) =>
+      same[nodes.place[i]] === same[around] ? [{ i, path: [...path.slice(0, -1).filter(isFrame), nodes.place[i]], callee: nodes.place[i] }] : [],
+    );
+    const listed = (some: typeof all, last = frame): string[] => {
       const rows = new Map<string, { text: string; members: number[] }>();
       for (const { i, path, callee } of some) {
-        const caller = path[frame(path)];
+        const caller = path[last(path)];
         const line = path.at(-1)!;
         let loop = line;
         while (kind[loop] !== Kind.Procedure && kind[loop] !== Kind.Loop) loop = parent[loop];
@@ -189,7 +196,11 @@ function testCallsOf(): void {
         const members = upTo(cells.members.length).filter((k) => k >= cells.start[row] && k < cells.start[row + 1] && cells.outermost[k]);
         return `${r.caller} ${r.callee} ${r.line} ${r.loop}: ${sum(members.map((k) => stored[0][cells.members[k]]))}`;
       });
-    equal(shown(found.callers), listed(all.filter((c) => same[c.callee] === same[procedure])), `who calls ${place}`);
+    const callers =
+      kind[around] === Kind.Inline
+        ? listed(intoWhat, (path) => path.length - 2)
+        : listed(all.filter((c) => same[c.callee] === same[procedure]));
+    equal(shown(found.callers), callers, `who calls ${place}`);
     const isInside = ({ path }: { path: readonly number[] }): boolean => same[path[frame(path)]] === same[procedure] && path.slice(frame(path)).some(isIt);
     equal(shown(found.callees), listed(all.filter(isInside)), `what ${place} calls`);
   }

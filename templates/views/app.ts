@@ -26,6 +26,9 @@ export function startState(model: Model): State {
     if (!m.display) return;
     shown.push(columnId(i, false)); // its bar tells the exclusive part
   });
+  // of many, what the caches miss: the others are chosen when they are needed
+  const misses = shown.filter((_, i) => /misses$/.test(model.metrics.filter((m) => m.display)[i].unit));
+  if (shown.length > 5 && misses.length > 1) shown.splice(0, shown.length, ...misses.slice(0, 3));
   const sortBy = first < 0 ? null : columnId(first, false);
   return {
     view: 'summary',

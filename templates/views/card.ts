@@ -127,7 +127,7 @@ class CardPane implements Pane {
       [
         error > 0 ? `± ${formatShort(error, scale, error)}` : '',
         percent && `${sign(percent)}% of the run`,
-        around && around !== percent ? `${around}% of ${labelOf(app.model, parent).text}` : '',
+        around && around !== percent ? `${around}% of ${folded(labelOf(app.model, parent).text)}` : '',
         Number.isNaN(own) || own === value ? '' : `self ${formatShort(own, scale, columns.error(app.own(column), own, null, at))} ${unit}`,
       ].filter(Boolean).map(visible).join(', '),
       title,
@@ -156,6 +156,7 @@ class CardPane implements Pane {
         .map((c) => labelled(visible(info.columns[c].title), visible(text(c)), visible(info.columns[c].unit), visible(info.columns[c].description))),
     ).filter((group) => group.length > 0);
     return [
+      ...(places[row] === place ? [] : [h('h3', null, visible(labelOf(model, places[row]).text))]),
       ...(summary ? [h('p', { class: 'selection-words' }, visible(summary))] : []),
       ...groups.map((group) => h('dl', { class: 'labelled' }, ...group)),
     ];

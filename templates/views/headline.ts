@@ -6,10 +6,11 @@ import { firstDifference, runOf } from '../logic/compare';
 import { findingsAt } from '../logic/diagnosis';
 import { formatPercent, formatShort, plural } from '../logic/format';
 import type { HotPlace } from '../logic/hot_places';
-import { enclosing, folded, labelOf } from '../logic/labels';
+import { enclosing, folded, labelOf, shortName } from '../logic/labels';
 import { efficiency, Rows } from '../logic/phases';
 import type { App } from './app';
 import { button, h, visible } from './dom';
+import { isTime } from './run_summary';
 
 /** MPI's functions by the names users call. */
 export const calleeName = (app: App, callee: PlaceIx): string => folded(labelOf(app.model, callee).text).replace(/^PMPI_/, 'MPI_');
@@ -17,26 +18,27 @@ export const calleeName = (app: App, callee: PlaceIx): string => folded(labelOf(
 const link = (app: App, place: PlaceIx, text: string): HTMLElement =>
   button(visible(text), 'Show it in the code', () => app.selectInTree(place), 'headline-link');
 
-export function headline(app: App, column: Column, hot: readonly HotPlace[]): HTMLElement | null {
+export function headline(app: App, column: Column, hot: readonly HotPlace[] | null): HTMLElement | null {
   const difference = firstDifference(app.columns);
   if (difference) return app.columns.isReady(difference) ? verdict(app, difference) : null;
+  if (!hot) return h('section', { class: 'headline' }, h('h1', null, 'Reading the call paths …'));
   const [top, next] = hot;
   const whole = app.columns.whole(column);
   if (!top || !(whole > 0)) return null;
-  const second = next && next.value >= 0.05 * whole ? h('p', { class: 'subline' }, ...sentence(app, next, whole)) : null;
-  return h('section', { class: 'headline' }, h('h1', null, ...sentence(app, top, whole)), second);
+  const second = next && next.value >= 0.05 * whole ? h('p', { class: 'subline' }, ...sentence(app, column, next, whole)) : null;
+  return h('section', { class: 'headline' }, h('h1', null, ...sentence(app, column, top, whole)), second);
 }
 
-function sentence(app: App, { place, callee, value }: HotPlace, whole: number): (HTMLElement | string)[] {
-  const percent = `${Math.round((100 * value) / whole)}%`;
+function sentence(app: App, { metric }: Column, { place, callee, value }: HotPlace, whole: number): (HTMLElement | string)[] {
+  const percent = `${Math.round((100 * value) / whole)}% of ${isTime(metric) ? 'the run is spent' : `${visible(shortName(metric))} are`} `;
   const around = enclosing(app.model, app.model.places.parent[place], [Kind.Procedure, Kind.Inline]);
   const name = folded(labelOf(app.model, place).text).replace(/^(waiting in \S+) \(function at .*/, '$1');
   const inside = around && app.model.places.kind[place] >= Kind.Loop ? ` in ${visible(around)}` : '';
   if (callee !== NONE)
-    return [`${percent} of the run is spent in ${visible(calleeName(app, callee))}, called ${app.model.places.kind[place] === Kind.Line ? 'at' : 'from'} `, link(app, place, name), `${inside}${lastAt(app, place)}.`];
+    return [`${percent}in ${visible(calleeName(app, callee))}, called ${app.model.places.kind[place] === Kind.Line ? 'at' : 'from'} `, link(app, place, name), `${inside}${lastAt(app, place)}.`];
   const [finding] = findingsAt(app.model, place);
   const why = finding && !finding.title.includes(name) ? `: ${folded(finding.title)}` : '';
-  return [`${percent} of the run is spent ${name.startsWith('waiting') ? '' : 'in '}`, link(app, place, name), visible(`${inside}${why}.`)];
+  return [`${percent}${name.startsWith('waiting') ? '' : 'in '}`, link(app, place, name), visible(`${inside}${why}.`)];
 }
 
 /** Who comes last to a barrier or collective on this line. */

@@ -17,32 +17,27 @@ const TERMS: readonly (readonly [string, string])[] = [
   ],
   [
     'Numbers beside the source',
-    'What a line costs. In grey, where a line begins a loop or procedure or calls what was inlined: with all of that. The colour is the line’s own cost.',
+    'What a line costs; in grey, with what begins there or is called there. The colour is the line’s own cost.',
   ],
   [
     'Blank and 0',
-    'Blank: no data there at all, and nothing is known. 0: it was measured and there was none. A computed metric is blank where an operand is, or where it would divide by zero.',
+    'Blank: not measured there. 0: measured, and there was none. A computed metric is blank if an operand is, or if it would divide by zero.',
   ],
   [
     'Samples',
-    'Numbers are estimates: each sample stands for one period of its event (About lists them). n samples are known to ± 2√n, and digits beyond that are not shown; hover over a number for its samples and error.',
+    'Each sample stands for one period of its event (About lists them). n samples are known to ± 2√n; digits beyond that are not shown. Hover over a number for its samples and error.',
   ],
   [
     'Loop instances',
-    'Compilers copy loops: a vector version and its remainder, unrolled copies, one for each inlined call. “2 of 3” is the second copy of one loop in the source. The scope tree keeps copies apart; the flat tables add them up unless you untick “One row per source construct”.',
+    'Compilers copy loops: a vector version and its remainder, unrolled copies, one for each inlined call. The tree keeps copies apart; other tables add them up unless you untick “One row per source construct”.',
   ],
   [
     'Inlined calls',
-    '“⤷ dot  inlined at heat.f90:54”: the code of dot, put in by the compiler where line 54 calls it. Click the grey text to see the call.',
+    '“⤷ dot  inlined at heat.f90:54”: the code of dot, inlined where line 54 calls it. Click the grey text to see the call.',
   ],
   [
     'Call paths',
-    'Where they were recorded: who called whom, from the first function down, each call below the line and the loops it stands in. Inclusive is with all that was called there (perf’s “children”). “Callers” has the call paths to the selection, with shares of its cost; its card lists who calls it and what it calls. “Fold recursion” shows a procedure that calls itself once on each path.',
-  ],
-  ['Irreducible', 'A loop that is entered at more than one place; its extent is the best guess there is.'],
-  [
-    'No source file known',
-    'The code has no debug information. It is shown by procedure, or by module where it has no symbols either.',
+    'Who called whom, from the first function down: a row for each call, with its line, in the loops around it. “Callers” has the call paths to the selection, with shares of its cost; its card lists who calls it and what it calls. “Fold recursion” shows each procedure once on a path.',
   ],
 ];
 
@@ -55,7 +50,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['*  c', 'open everything below the selected row; close all'],
   ['s  t  f  8', 'summary, code, its lines, calls'],
   ['w  n  d', 'time, memory, data'],
-  ['g', 'the picture or the flame graph on or off'],
+  ['g  x', 'the picture or the flame graph on or off; it fills the window'],
   ['z', 'zoom in: the selected scope becomes the root of tree and picture; again or Esc: the whole program'],
   ['-  +', 'flatten the tree by one level; undo it'],
   ['>  <  r', 'sort by the next column, by the one before; turn the order round'],

@@ -15,6 +15,9 @@ import { button, h, muted, saveBlob, saveFile, svg, visible } from './dom';
 import type { Pane, PaneType } from './panes';
 import { valueTitle } from './table';
 
+/** The picture alone, or everything. */
+export const fillWindow = (): void => void document.documentElement.toggleAttribute('data-full');
+
 const ROW = 18;
 const LEGEND: readonly Kind[] = [Kind.Module, Kind.File, Kind.Procedure, Kind.Inline, Kind.Loop, Kind.Line];
 
@@ -128,6 +131,7 @@ class IciclePane implements Pane {
       this.app.state.zoom
         ? button('Whole program', 'Leave the scope one looks into (Escape)', () => this.app.zoomTo(0), 'button small')
         : '',
+      button('Fill', 'Fill the window with this picture, or give it its place back (x)', fillWindow, 'button small'),
       button('SVG', 'Save this picture', () => saveFile('icicle.svg', 'image/svg+xml', this.#svg()), 'button small'),
       button(
         'PNG',

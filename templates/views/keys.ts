@@ -1,6 +1,7 @@
 // Keys that work wherever one is.
 
 import { isPage, TABLES } from '../state/state';
+import { fillWindow } from './icicle';
 import type { App } from './app';
 
 /** Keys that mean the table wherever the focus is, but in a pane with rows of its own: after a click on a button one
@@ -92,6 +93,9 @@ export function installKeys(app: App, places: Places): void {
       case '-':
       case '+':
         if (app.state.view === 'tree') app.flattenBy(event.key === '-' ? 1 : -1);
+        break;
+      case 'x':
+        fillWindow();
         break;
       case 'z':
         zoom(app.front);

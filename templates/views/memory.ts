@@ -1,4 +1,4 @@
-// Simulated memory: of what is selected, which references miss at each level, why, who threw their blocks out, and what that
+// Simulated memory: of what is selected, which references miss at each level, why, what evicts their lines, and what that
 // makes for each array. A reference leads to its line, and so does each evictor.
 
 import { type Evictor, type Level, Memory, type Reference, reasons } from '../logic/memory';
@@ -22,9 +22,9 @@ const USE_HEADS: readonly Head[] = [
   number('Misses'),
   number('of level', '%', 'Of all misses of the level in the run'),
   number('Ratio', '%', 'Misses of accesses'),
-  number('Cold', '%', 'Of the misses: the first use of a block'),
+  number('Cold', '%', 'Of the misses: the first use of a line'),
   number('Temporal', '%', 'Of the hits: on bytes that had been touched since the block came in'),
-  number('Spatial', '%', 'Of the bytes of evicted blocks: had been touched'),
+  number('Spatial', '%', 'Of the bytes of evicted lines: had been used'),
 ];
 const useCells = (r: Reference): HTMLElement[] => [
   cell(count(r.misses), true),
@@ -105,7 +105,7 @@ class MemoryPane implements Pane {
     ];
   }
 
-  /** Which reference misses, why, who threw its blocks out. */
+  /** Which reference misses, why, and what evicts its lines. */
   private why(memory: Memory, level: Level, worst: Reference): HTMLElement {
     const [first] = memory.evictors(level, worst);
     const isItself = first && first.place === worst.place && first.object === worst.object;

@@ -18,7 +18,7 @@ const MOST_RUNS = 6;
 const MOST_BARS = 64; // threads, sorted; of more every n-th
 const TIME_UNITS = ['ns', 'us', 'µs', 'ms', 's', 'seconds'];
 
-const isTime = (m: Metric): boolean => m.formula === '' && TIME_UNITS.includes(m.unit);
+export const isTime = (m: Metric): boolean => m.formula === '' && TIME_UNITS.includes(m.unit);
 
 // ---- facts ----
 
@@ -138,7 +138,7 @@ export function whereBars(app: App, column: Column): HTMLElement[] {
         { class: 'where-bars' },
         ...bars.map(({ run, parts }) => moduleBar(app, run, parts, whole, colourOf, runs.length > 1)),
       ),
-      h('p', { class: 'muted small' }, 'Load modules; the hatched part of one has no source lines.'),
+      h('p', { class: 'muted small' }, 'Time by binary and library; hatched: no source line information.'),
     ),
   ];
 }
@@ -249,7 +249,7 @@ function threadBar(app: App, column: Column): HTMLElement | null {
   const { mean, most, imbalance } = summed(shares);
   const scale = scaleFor(column.metric, most.value);
   const value = (x: number): string => `${formatShort(x, scale, app.columns.error(column, x))} ${scale.unit}`;
-  const words = `Imbalance ${(imbalance * 100).toFixed(0)}%: ${byRank ? `rank ${most.process}` : nameOf(most, given)} has most, ${value(most.value)}; the mean of ${plural(shares.length, byRank ? 'rank' : 'thread')} is ${value(mean)}.`;
+  const words = `Imbalance ${(imbalance * 100).toFixed(0)}%: ${byRank ? `rank ${most.process}` : nameOf(most, given)} has most, ${value(most.value)}; the mean of ${plural(shares.length, byRank ? 'rank' : 'thread')} is ${value(mean)}${given.idle ? `; ${plural(given.idle, 'idle thread')} not counted` : ''}.`;
   const picture = threadBars(app, shares, words);
   return bar(byRank ? 'Ranks' : 'Threads', picture, words);
 }

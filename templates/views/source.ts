@@ -107,7 +107,7 @@ class SourcePane implements Pane {
     if (same(inputs, this.#drawn)) return this.#reveal(); // it may not have been in sight
     const isSame = same(content, this.#drawn) && this.#colouring !== null && source !== null;
     this.#drawn = inputs;
-    this.#drawInstructions(!source);
+    this.#drawInstructions(!source || app.model.files[source.file].state !== 'text');
     if (!source) {
       this.#drawNothing('', whyNoSource(app, !this.#showsInstructions()));
       return;

@@ -96,7 +96,7 @@ export class SummaryPage {
       return;
     }
     this.element.replaceChildren(
-      headline(app, column, this.#hotPlaces(column) ?? []) ?? '',
+      headline(app, column, this.#headPlaces(column)) ?? '',
       factsStrip(app, column),
       efficiencies(app) ?? '',
       ...whereBars(app, column),
@@ -116,6 +116,14 @@ export class SummaryPage {
     return this.#places.get([values], () => hotPlaces(this.app.model, calls.tree, values));
   }
 
+  /** For the headline; of a program without call paths its loops; null: call paths are on their way. */
+  #headPlaces(column: Column): readonly HotPlace[] | null {
+    const { app } = this;
+    const hot = this.#hotPlaces(column);
+    if (hot || app.trees.isComing) return hot;
+    return hottestLoops(app.columns, column, 2).top.map(({ place, value }) => ({ place, value, callee: NONE }));
+  }
+
   #placeList(column: Column): HTMLElement | null {
     const all = this.#hotPlaces(column);
     if (!all?.length) return null;
@@ -124,11 +132,13 @@ export class SummaryPage {
       const hot = { place, value, copies: 1, error: app.columns.error(column, value) };
       return this.#hotItem(hot, column, callee === NONE ? '' : `calls ${calleeName(app, callee)}`);
     });
+    const go = (text: string, view: 'loop' | 'calls'): HTMLElement =>
+      button(text, 'The table of all of them', () => app.store.dispatch({ type: 'view', view }), 'link');
     return section(
       'Hot places',
       'your code; libraries are counted where you call them',
       h('ol', { class: 'hot' }, ...items),
-      button('all calls', 'The call paths', () => app.store.dispatch({ type: 'view', view: 'calls' }), 'link'),
+      h('p', null, go('all loops', 'loop'), ' ', go('all calls', 'calls')),
     );
   }
 
@@ -158,7 +168,7 @@ export class SummaryPage {
     const findingList = this.#findings();
     const changed = difference && app.columns.isReady(difference) ? this.#changed(difference) : [];
     const placeList = difference ? null : this.#placeList(column);
-    const hot = isFlat ? [placeList, procedureList] : difference ? [procedureList, loopList] : [placeList, loopList, lineList];
+    const hot = isFlat ? [placeList, procedureList] : difference ? [procedureList, loopList] : [placeList ?? loopList, lineList];
     const rest = isFlat ? [loopList] : difference ? [lineList] : [procedureList];
     // what one looks for first stands on top: left what costs, right why; the rest where there is room
     const [first, ...others] = [...changed, ...hot].filter((card) => card !== null);

@@ -186,7 +186,7 @@ export class TablePane {
   #look(isResized: boolean): void {
     if (isResized) this.#seen = this.#grid.clientWidth;
     this.#left = this.#grid.scrollLeft;
-    if (this.table) this.#seeColumns(isResized);
+    if (this.table && this.#seen > 0) this.#seeColumns(isResized); // else nobody sees it
   }
 
   /** The name column takes what the others leave, or what the user drew it to. */

@@ -60,7 +60,7 @@ export class TreeApp {
     const { origin } = this.rows!;
     const at = new Map(Array.from(origin, (node, row) => [node, row]));
     const known = [...rows.open].flatMap((node) => at.get(node) ?? []);
-    const state = { expanded: new Set(known), selected: (rows.selected !== null && at.get(rows.selected)) || null };
+    const state = { expanded: new Set(known), selected: at.get(rows.selected ?? NONE) ?? null };
     app.store.dispatch({ type: 'restore', state, reveal: [] });
     return null;
   }
@@ -182,6 +182,12 @@ export class TreeApps {
   smallCalls(): TreeApp | null {
     const { callsIndex, main } = this;
     return callsIndex >= 0 && main.model.trees[callsIndex].nodes <= SMALL ? this.calls() : null;
+  }
+
+  /** Whether small call paths are there, but not here yet. */
+  get isComing(): boolean {
+    const { callsIndex } = this;
+    return callsIndex >= 0 && this.main.model.trees[callsIndex].nodes <= SMALL && this.failure(callsIndex) === undefined;
   }
 
   /** Why it cannot be read. */

@@ -132,10 +132,10 @@ class SlotView {
 }
 
 const WHY_NONE: { readonly [P in Page]: string } = {
-  time: 'No barriers, waits or values by thread were measured. Record a program with threads or ranks with “hpcview record --phases -- ./program”: this view then shows who waited where, how long, and for whom.',
+  time: 'No barriers, waits or values by thread were measured. “hpcview record --phases -- ./program” records who waits where, how long, and for whom.',
   memory:
-    'No memory accesses were simulated. “hpcview simulate -- ./program” counts cache misses by reference and array, with what evicts them; this view then shows them.',
-  data: 'The database has no tables besides those of the view Code.',
+    'No memory accesses were simulated. “hpcview simulate -- ./program” counts cache misses by reference and array, and what evicts them.',
+  data: 'The database has no other tables.',
 };
 
 /** Time, Memory, Data: one slot each that has the window to itself. */

@@ -67,7 +67,7 @@ cat >c.xml <<'END'
 END
 refused "all errors at once" "*c.xml:2: A: *"
 check_equal "each once" "$(printf '%s\n' "$err" | sed -n 's/^hpcview: c.xml:\([0-9]*\):.*/\1/p' | sort | tr '\n' ' ')" "2 3 5 6 "
-check_match "a name" "$err" "*c.xml:3: B: there is no metric 'NOSUCH'*"
+check_match "a name" "$err" "*c.xml:3: B: no metric 'NOSUCH'*"
 check_match "an event" "$err" "*c.xml:5: no event 'NEITHER' was measured*"
 run "$hpcview" run c.xml
 check_match "nor is anything run with it" "$status $err" "1 *c.xml:2: A: *"
@@ -82,5 +82,5 @@ done
 printf 'a.c %s f 9000000000000000000\n' 1 2 3 >t.txt
 run "$hpcview" import table --columns file,line,procedure,C -o t.hpcprof t.txt
 run "$hpcview" print t.hpcprof
-check_match "a sum of more than 64 bits is refused" "$status $err" "1 *add up to more than 64 bits*"
+check_match "a sum of more than 64 bits is refused" "$status $err" "1 *exceed 64 bits*"
 done_testing

@@ -36,7 +36,7 @@ table other OTHER 'a.c 1 f 7'
 run "$hpcview" print --diff papi.hpcprof other.hpcprof
 check_match "runs without a common event" "$err" "BASE and NEW have no event in common*"
 run "$hpcview" print --metrics branch perf.hpcprof
-check_match "what cannot be computed is said" "$err" "nothing of the metric block 'branch' can be computed"
+check_match "what cannot be computed is said" "$err" "no metric of the block 'branch' can be computed"
 run "$hpcview" print --metrics cpj perf.hpcprof
 check_match "an unknown block: the nearest" "$err" "no metric block 'cpj'; did you mean 'cpi'?"
 
@@ -99,7 +99,7 @@ if "$hpcview" record -e @faults -o faults.m -- /bin/true >/dev/null 2>&1; then
     run env HPCVIEW_COUNTERS=1 "$hpcview" record -e @faults -o groups.m -- /bin/true
     times=$(find groups.m -name '*.hpcprof' | wc -l | tr -d ' ')
     check "a block's events that do not fit: the program is run for each group" test "$times" -gt 1
-    check_match "which is said" "$err" "the program is run $times times"
+    check_match "which is said" "$err" "running the program $times times"
     run env HPCVIEW_COUNTERS=1 "$hpcview" record -e perf::PAGE-FAULTS -e perf::TASK-CLOCK -o single.m -- /bin/true
     check_match "events of one's own that do not fit are an error" "$err" "--repeat runs the program once for each group"
 else

@@ -55,13 +55,13 @@ cp c.xml more.xml
 sed -i 's|</hpcview>|<run name="later" measurements="later.m" command="./spin f" folder="work"/>&|' more.xml
 run "$hpcview" print --by program --format csv more.xml
 check_match "what nobody measured yet is left out" "$status $out" "0 *one.CPUTIME,*"
-check_match "and said" "$err" "*run 'later' is not measured yet, and left out*"
+check_match "and said" "$err" "*run 'later' is not measured yet and is omitted*"
 sed 's/measurements="/&not-/' more.xml >none.xml
 run "$hpcview" print none.xml
 check "where nothing is there: status 1" test "$status" = 1
 check_match "and what to do" "$err" "*no run is measured*hpcview run*"
 run "$hpcview" run c.xml -o db
-check_match "options stand before the configuration" "$status $err" "2 *c.xml is a configuration*options stand before it*"
+check_match "options stand before the configuration" "$status $err" "2 *c.xml is a configuration*put options before it*"
 sed -i -e '/name="one"/d' -e 's/name="two" /&repetitions="2" /' c.xml
 run "$hpcview" run --again -o db c.xml
 check "repetitions: run as often" test "$status" = 0 -a "$(wc -l <work/log)" = 7 -a -d two.m/1 -a -d two.m/2
@@ -100,7 +100,7 @@ for wrong in "command=\"./spin 'a\"" 'command="./spin &quot;a"' 'command=" "' 'c
     'command="./spin" environment="=a"' "command=\"./spin\" environment=\"A='\"" 'command="./nowhere"' 'command="./spin" folder="work/none"' "command=\"./spin\" events=\"'\""; do
     printf '<hpcview version="1">\n  <run name="x" measurements="x.m" %s/>\n</hpcview>\n' "$wrong" >x.xml
     run "$hpcview" run -o x.db x.xml
-    printf '%s\n' "$err" | grep -v '(1 of 1)\|not measured yet\|nothing to show' >>wrong
+    printf '%s\n' "$err" | grep -v '(1 of 1)\|not measured yet\|no run is measured yet' >>wrong
 done
 check_equal "what is wrong with them" "$(sed -n 's,^hpcview: ,,p' wrong)" "x.xml:2: './spin 'a': unmatched '
 x.xml:2: './spin \"a': unmatched \"

@@ -25,7 +25,7 @@ command -v readelf >/dev/null && readelf -n spin 2>/dev/null | grep -q 'Build ID
 "$hpcview" record -o spin.m -e perf::TASK-CLOCK@1000000 -- ./spin 20000000 >record.log 2>&1 || skip_all "no clock can be sampled here"
 PMI_RANK=0 "$hpcview" record -o ranks.m -e perf::TASK-CLOCK@1000000 -- ./spin 20000000 >record.log 2>&1
 run "$hpcview" info spin.m
-check_match "the measurement is sound" "$out" '*all sound*'
+check_match "the measurement is sound" "$out" '*all intact*'
 check "and complete" test "$(printf '%s\n' "$out $err" | grep -cE 'was killed|not used')" = 0
 run "$hpcview" print --table functions spin.m
 check "what is noted is no table of the result" test "$status" -ne 0
@@ -35,7 +35,7 @@ check_match "while the binary is there, lines" "$out" '*line,spin,*spin.c,7*'
 by_function() { # NAME WHY MEASUREMENT
     run "$hpcview" print --by procedure --format csv "$3"
     check_match "$1: by function, with its file" "$out" '*procedure,spin,*spin.c,*,spin,*'
-    check_match "$1: and why" "$err" "*spin: $2*shown by function only, as the measurement has these*"
+    check_match "$1: and why" "$err" "*spin: $2*shown by function only, from the measurement*"
     run "$hpcview" print --by line --format csv "$3"
     check "$1: and no line" test "$(printf '%s\n' "$out" | grep -c 'spin.c,7')" = 0
 }

@@ -70,7 +70,7 @@ check "--fail-if: status 3" test "$status" = 3
 run "$hpcview" diagnose --fail-if 99 kernels.m
 check "--fail-if, not reached: status 0" test "$status" = 0
 run "$hpcview" diagnose --threshold 100 kernels.m
-check_match "a threshold above all" "$out" "Nothing was found"
+check_match "a threshold above all" "$out" "No finding costs"
 "$hpcview" diagnose -f json -o io.json io.m && "$hpcview" diagnose -f sarif -o io.sarif io.m && "$hpcview" diagnose -f periscope -o io.psc io.m
 if [ -n "$NODE" ] && command -v "$NODE" >/dev/null 2>&1; then
     run "$NODE" "$top_srcdir/tests/diagnose/sarif.mjs" io.json io.sarif
@@ -87,7 +87,7 @@ check "a database opens with its findings" test "$status" = 0
 "$hpcview" diagnose io.db >of.db 2>/dev/null
 check "diagnose says of a database what it says of its measurement" cmp of.m of.db
 run "$hpcview" diagnose --threshold 60 io.db
-check_match "with a higher threshold, those above it" "$out" "1 finding of 60% of the run"
+check_match "with a higher threshold, those above it" "$out" "1 finding (>= 60% of the run)"
 sed 's/HYPOTHESIS Bottleneck/PROPERTY Mine/' own/bottleneck.asl >mine.asl
 mkdir mine && mv mine.asl mine
 run "$hpcview" diagnose -p mine --format csv io.db
@@ -172,7 +172,7 @@ END
 cc -O1 -g -o third third.c
 run "$hpcview" diagnose --keep third.x --experiments 3 -- ./third
 check_match "a program that fails in the third experiment: said" "$err" "experiment 3: third ended with status 3"
-check_match "what was found before stays" "$out" "Loop-carried dependency limits the loop"
+check_match "earlier findings are kept" "$out" "Loop-carried dependency limits the loop"
 cat >gone.sh <<'END'
 #!/bin/sh
 [ ! -e once ] || rm -f gone
@@ -183,8 +183,8 @@ chmod +x gone.sh
 cp gone.sh gone
 run "$hpcview" diagnose --keep gone.x --experiments 3 -- ./gone
 check "a program that is gone at the third: status 1" test "$status" = 1
-check_match "with a sentence" "$err" "experiment 3: .*what was found before stays"
-check_match "and what was found" "$out" "properties were looked for"
+check_match "with a sentence" "$err" "experiment 3: .*earlier findings are kept"
+check_match "and what was found" "$out" "properties checked"
 run "$hpcview" diagnose --keep nowhere.x -- ./nowhere
 check "a program that is not there: status 1" test "$status" = 1
 check "and no folders for it" test ! -e nowhere.x

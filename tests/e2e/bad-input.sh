@@ -48,7 +48,7 @@ END
 $CC -static -o static static.c 2>/dev/null
 
 for command in record run; do
-    refuses "$command: no program" 2 "which program" "$hpcview" $command
+    refuses "$command: no program" 2 "usage: hpcview" "$hpcview" $command
     refuses "$command: a program that does not exist" 1 "nowhere" "$hpcview" $command -o r -- ./nowhere
     refuses "$command: a program not in PATH" 1 "no-such-program" "$hpcview" $command -o r -- no-such-program
     refuses "$command: a file that cannot be executed" 1 "script.sh" "$hpcview" $command -o r -- ./script.sh
@@ -72,7 +72,7 @@ refuses "structure: no file" 1 "nowhere" "$hpcview" structure nowhere
 refuses "structure: not ELF" 1 "script.sh" "$hpcview" structure script.sh
 refuses "structure: an empty file" 1 "empty" sh -c ': >empty; exec "$0" structure empty' "$hpcview"
 refuses "structure: a folder" 1 "folder" "$hpcview" structure folder
-refuses "structure: no operand" 2 "one binary is wanted" "$hpcview" structure
+refuses "structure: no operand" 2 "expected one binary" "$hpcview" structure
 cp "$hpcview" cut
 size=$(wc -c <cut)
 for part in 52 64 1000 $((size / 4)) $((size / 2)) $((size - 1)); do
@@ -89,7 +89,7 @@ done
 refuses "print: no measurement" 1 "nowhere" "$hpcview" print nowhere
 refuses "print: a folder without measurements" 1 "folder" "$hpcview" print folder
 refuses "print: not a measurement" 1 "script.sh" "$hpcview" print script.sh
-refuses "build: no operand" 2 "measurements are wanted" "$hpcview" build
+refuses "build: no operand" 2 "no input: give a measurement" "$hpcview" build
 refuses "build: no such configuration" 1 "nowhere.xml" "$hpcview" build nowhere.xml
 (
     # what has no end must not be read to its end

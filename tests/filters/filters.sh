@@ -53,7 +53,7 @@ check "imported again, the same bytes" cmp m.hpcprof again.hpcprof
 run "$hpcview" info --threads m.hpcprof
 check_match "its ranks are processes, its threads threads" "$out" "thread 0.1"
 run "$hpcview" import perf -o x.hpcprof database
-check_match "it is no perf.data" "$err" "is not what format perf reads"
+check_match "it is no perf.data" "$err" "not in format perf"
 head -c 700 database/meta.db >cut && mv cut database/meta.db
 run "$hpcview" print database
 check "cut short: status 1" test "$status" = 1
@@ -82,7 +82,7 @@ check_match "table: too few columns" "$err" "input:2: this row has fewer columns
 table --columns procedure,file
 check "table: no metric: status 2" test "$status" = 2
 run "$hpcview" import table -o x.hpcprof input
-check_match "table: without columns" "$err" "--columns says"
+check_match "table: without columns" "$err" "a table needs --columns"
 table --columns a --separator xy
 check "table: a separator of two characters: status 2" test "$status" = 2
 printf 'f a.c 1 18446744073709551615\n' >input
@@ -103,11 +103,11 @@ check "no file: status 2" test "$status" = 2
 echo nothing >nothing
 run "$hpcview" import -o x nothing
 check "a file of nobody: status 1" test "$status" = 1
-check_match "and why" "$err" "nothing: is of no format that is known here"
+check_match "and why" "$err" "nothing: unknown format"
 echo '{"gcc_version": "12", "files": [], "type": "llvm.coverage.json.export", "data": []}' >two
 run "$hpcview" import -o x two
 check "a file that may be two things: status 1" test "$status" = 1
-check_match "and which" "$err" "may be gcov or llvm-cov; 'hpcview import gcov' or"
+check_match "and which" "$err" "could be gcov or llvm-cov; convert it with 'hpcview import gcov' or"
 # More than is unpacked in memory
 awk 'BEGIN { for (i = 0; i < 400000; i++) print "main;a function with a long name;another one, called by it 1" }' >long
 gzip -1 <long >long.gz

@@ -29,13 +29,13 @@ check "no such folder: status 1" test "$status" = 1
 check_match "and which" "$err" "nothing: cannot be opened"
 mkdir "$scratch/other"
 run "$hpcview" open "$scratch/other"
-check_match "a folder that is no database" "$err" "other: is not a database: there is no index.html in it"
+check_match "a folder that is no database" "$err" "other: not a database: no readable index.html in it"
 run "$hpcview" open
 check "no operand: status 2" test "$status" = 2
 
 run env BROWSER="$scratch/none" PATH="$scratch/other" "$hpcview" open "$scratch/single.html"
 check "no browser: status 1" test "$status" = 1
-check_match "and the address to open" "$err" "open this yourself: file://$home/single.html"
+check_match "and the address to open" "$err" "open this address: file://$home/single.html"
 
 # ---- size ----
 code=$top_builddir/templates/dist/hpcview.js

@@ -123,7 +123,8 @@ try {
   await page.value(`history.back()`);
   same(await page.wait(`location.hash.startsWith('#v2/tree')`), true, 'the back button');
   await open('db-facts/index.html#v2/procedure?place=0&panes=loops,source,threads');
-  same(await page.wait(`document.querySelectorAll('.slot-inspect svg rect').length > 4`), true, 'charts');
+  same(await page.wait(`document.querySelectorAll('.slot-time svg rect').length > 4`), true, 'charts');
+  await open('db-facts/index.html#v2/procedure?place=0&panes=loops,source,card');
   same(await page.wait(`document.querySelectorAll('.slot-picture .dot').length > 4`), true, 'both of them');
   await page.value(`document.querySelector('.button[title^="Choose columns"]').click()`);
   same(await page.wait(`document.querySelector('dialog').open`), true, 'a dialog');

@@ -92,7 +92,7 @@ if build calls $CC "$programs/calls.c" "$programs/known.c"; then
     done
     ways="timer"
     path_case coroutine calls coroutine
-    cut_case deep calls deep "a stack larger than what was copied"
+    cut_case deep calls deep "a stack larger than the copy"
     cut_case other_stack calls other_stack "on a stack that was not copied"
     ways="timer"
     path_case "mutual" calls mutual

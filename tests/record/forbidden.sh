@@ -22,7 +22,7 @@ run "$scratch/forbids" "$hpcview" events --all TASK-CLOCK
 check_match "events --all: why not" "$out" "does not permit"
 
 run "$scratch/forbids" "$hpcview" record -o "$scratch/default" -- "$scratch/exits" return
-check_match "nothing asked for: a warning" "$err" "so CPUTIME, a timer, is measured"
+check_match "nothing asked for: a warning" "$err" "using the timer CPUTIME"
 run "$hpcview" info "$scratch/default"
 check_match "and a measurement" "$out" "event CPUTIME"
 done_testing

@@ -21,23 +21,23 @@ refused() {
 }
 touch_ran="touch $scratch/ran"
 
-refused "no program" 2 "which program"
-refused "a program that is not there" 1 "no such program" -- "$scratch/none"
-refused "nor in PATH" 1 "no such program" -- there-is-no-such-program-here
-refused "a directory" 1 "a directory, not a program" -- "$scratch"
+refused "no program" 2 "usage: hpcview record"
+refused "a program that is not there" 1 "program not found" -- "$scratch/none"
+refused "nor in PATH" 1 "not found in PATH" -- there-is-no-such-program-here
+refused "a directory" 1 "a folder, not a program" -- "$scratch"
 printf 'text' >"$scratch/text"
-refused "a file that may not be executed" 1 "chmod" -- "$scratch/text"
+refused "a file that may not be executed" 1 "not executable" -- "$scratch/text"
 chmod +x "$scratch/text"
 refused "neither ELF nor script" 1 "neither an ELF program nor a script" -- "$scratch/text"
 printf '#!%s\n' "$scratch/none" >"$scratch/script"
 chmod +x "$scratch/script"
-refused "a script whose interpreter is not there" 1 "no such program" -- "$scratch/script"
+refused "a script whose interpreter is not there" 1 "program not found" -- "$scratch/script"
 printf '#!%s\n' "$scratch/loop" >"$scratch/loop"
 chmod +x "$scratch/loop"
-refused "a script that is its own interpreter" 1 "four deep" -- "$scratch/loop"
+refused "a script that is its own interpreter" 1 "more than four scripts" -- "$scratch/loop"
 printf '\177ELF' >"$scratch/cut"
 chmod +x "$scratch/cut"
-refused "an ELF file cut short" 1 "cut short" -- "$scratch/cut"
+refused "an ELF file cut short" 1 "truncated" -- "$scratch/cut"
 head -c 64 "$scratch/exits" >"$scratch/cut"
 refused "an ELF file without its program headers" 1 "damaged" -- "$scratch/cut"
 { head -c 18 "$scratch/cut" && printf '\267' && tail -c +20 "$scratch/cut"; } >"$scratch/arm"
@@ -52,18 +52,18 @@ fi
 
 refused "an unknown event, with the nearest" 2 "did you mean 'perf::TASK-CLOCK'" -e perf::TASK-CLOK -- $touch_ran
 refused "period 0" 2 "above 0" -e CPUTIME@0 -- $touch_ran
-refused "a negative period" 2 "whole number" -e CPUTIME@-4 -- $touch_ran
-refused "a period that is no number" 2 "whole number" -e CPUTIME@often -- $touch_ran
-refused "a period beyond 64 bits" 2 "whole number" -e CPUTIME@99999999999999999999 -- $touch_ran
+refused "a negative period" 2 "integer" -e CPUTIME@-4 -- $touch_ran
+refused "a period that is no number" 2 "integer" -e CPUTIME@often -- $touch_ran
+refused "a period beyond 64 bits" 2 "integer" -e CPUTIME@99999999999999999999 -- $touch_ran
 refused "frequency 0" 2 "above 0" -e CPUTIME@f0 -- $touch_ran
 refused "no event before the @" 2 "no metric block '400'" -e @400 -- $touch_ran
 refused "an event twice" 2 "twice" -e CPUTIME -e CPUTIME@5000 -- $touch_ran
-refused "an unknown sampler" 2 "'papi' and 'ring'" --sampler magic -- $touch_ran
-refused "two ways at once" 2 "choose one" --multiplex --repeat -- $touch_ran
+refused "an unknown sampler" 2 "available: papi, ring" --sampler magic -- $touch_ran
+refused "two ways at once" 2 "exclude each other" --multiplex --repeat -- $touch_ran
 
 run "$hpcview" record -o "$scratch/small" -e perf::TASK-CLOCK@10 -- true
 check "an absurdly small period is raised" test "$status" = 0
-check_match "with a word" "$err" "raised"
+check_match "with a warning" "$err" "using a period of"
 
 mkdir "$scratch/home" && touch "$scratch/home/letter"
 run "$hpcview" record -o "$scratch/home" -- true
@@ -114,7 +114,7 @@ if [ "$(id -u)" = 0 ] && mkdir "$scratch/disk" && mount -t tmpfs -o size=8k tmpf
     check_equal "a full disk: said once" "$(printf '%s\n' "$err" | grep -c "the disk is full")" 1
     check "a full disk: no empty files" test -z "$(find "$scratch/disk/m" -size 0)"
     run "$hpcview" info "$scratch/disk/m"
-    check_match "what was written before is sound" "$out" "all sound"
+    check_match "what was written before is sound" "$out" "all intact"
     rm -rf "$scratch"/disk/m/*
     dd if=/dev/zero of="$scratch/disk/full" 2>/dev/null
     run "$hpcview" record -o "$scratch/disk/m" -e perf::TASK-CLOCK@100000 -- "$scratch/exits"
@@ -190,9 +190,9 @@ if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] &&
     for sampler in ring papi; do
         run $unprivileged "$hpcview" record -o "$scratch/anyone/$sampler" --sampler $sampler -e perf::TASK-CLOCK -- "$scratch/reads"
         [ "$status" = 0 ] || { skip "$sampler, without permission" "$(printf '%s' "$err" | head -n 1)" && continue; }
-        check_match "$sampler, without permission: record says what is missing" "$err" "of what was counted was sampled"
+        check_match "$sampler, without permission: record says what is missing" "$err" "of the counts were sampled"
         run "$hpcview" info "$scratch/anyone/$sampler"
-        check_match "$sampler, without permission: info says so" "$err" "of what was counted was sampled"
+        check_match "$sampler, without permission: info says so" "$err" "of the counts were sampled"
         check_match "$sampler, without permission: and why" "$out" "perf_event_paranoid"
     done
     silent() {

@@ -89,7 +89,7 @@ b 1010000"
     some=$(sum_of accesses multiply.c "$inner" L1)
     check "--sets: an estimate near the count" test "$some" -gt 1700000 -a "$some" -lt 2300000
     run "$hpcview" info m
-    check_match "and the measurement says how near" "$out" "one block in 16 was simulated"
+    check_match "and the measurement says how near" "$out" "one cache line in 16 was simulated"
     options="--burst 10K/100K+10K"
     simulate ./multiply
     some=$(sum_of accesses multiply.c "$inner" L1)
@@ -220,7 +220,7 @@ if command -v "qemu-$machine" >/dev/null && [ "$machine" = x86_64 -o "$machine" 
     check_equal "QEMU: a crash is a crash" "$status" 139
     check "QEMU: what was counted until then is there" test "$(sum_of accesses trouble.c "$(line_of trouble.c WORK)" L1)" -ge 7680
     simulate ./trouble-plain exec /bin/true
-    check_match "QEMU: exec is said" "$err" "the program became /bin/true by exec"
+    check_match "QEMU: exec is said" "$err" "the program executed /bin/true"
     simulate ./trouble-plain fork
     check_equal "QEMU: fork: a file for each process" "$(find m -name '*.hpcprof' | wc -l)" 2
     if [ "$machine" = x86_64 ] && $CC -mavx512f -o avx512 "$programs/avx512.c" 2>/dev/null; then
@@ -270,7 +270,7 @@ run "$hpcview" simulate --show-machine
 check_match "this machine, in a sentence" "$out" "L1: "
 printf '<machine><memory>\n<cache name="L1" size="32K" ways="7"/></memory></machine>' >bad.xml
 run "$hpcview" simulate -m bad.xml -- /bin/true
-check_match "a machine that makes no sense: file, line and why" "$err" "bad.xml:2: L1: 32768 bytes are not a number of sets"
+check_match "a machine that makes no sense: file, line and why" "$err" "bad.xml:2: L1: 32768 bytes are not a multiple"
 check_equal "... status 1" "$status" 1
 printf '#!/bin/sh\n' >script && chmod 755 script
 run "$hpcview" simulate -- ./script
@@ -284,6 +284,6 @@ run env PATH=/nowhere "$hpcview" simulate -- "$scratch/someprogram"
 check_match "no QEMU: how to install it" "$err" "apt-get install qemu-user"
 printf '#!/bin/sh\necho no such option >&2\nexit 1\n' >qemu-old && chmod 755 qemu-old
 run "$hpcview" simulate -o m4 --qemu "$scratch/qemu-old" -- "$scratch/someprogram"
-check_match "a QEMU that takes no plugin" "$err" "took no plugin"
+check_match "a QEMU that takes no plugin" "$err" "did not load the plugin"
 check "nothing is left behind" test -z "$(find m4 -mindepth 1)"
 done_testing

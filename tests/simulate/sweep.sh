@@ -53,6 +53,6 @@ check_equal "... another column sorts within the level" \
 run "$hpcview" print --by evictor --top 2 m.sweep
 check_match "... as text" "$out" "thrown out           its array  by                   on array   blocks  of its (%)"
 run "$hpcview" print --by array "$top_srcdir/tests/filters/cachegrind.example"
-check_match "a measurement without: says so" "$err" "no table 'arrays': references, arrays and evictors are known of programs that ran under hpcview simulate"
+check_match "a measurement without: says so" "$err" "no table 'arrays': references, arrays and evictors exist only in measurements of hpcview simulate"
 check_equal "... status 2" "$status" 2
 done_testing

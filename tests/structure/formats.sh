@@ -54,7 +54,7 @@ check_equal "--function" "$(printf '%s\n' "$out" | sed -n 's/.*<P n="\([^"]*\)".
 run "$hpcview" structure --no-cache --source 'inline.c' inline.so
 check_equal "--source" "$(printf '%s\n' "$out" | grep -c '<F ')" 1
 run "$hpcview" structure -f outline --no-cache --function 'nosuch*' inline.so
-check_match "--function that matches nothing says so" "$err" "inline.so: no procedure's name matches 'nosuch*'"
+check_match "--function that matches nothing says so" "$err" "inline.so: no procedure name matches 'nosuch*'"
 run "$hpcview" structure -f outline --no-cache --source 'nosuch.c' inline.so
 check_match "--source that matches nothing says so" "$err" "no procedure is from a source file that matches 'nosuch.c'"
 run "$hpcview" structure -f outline --no-cache --function 'nest_two' inline.so
@@ -93,6 +93,33 @@ refuses "text" "text" text
 refuses "an empty file" "empty" empty
 refuses "a cut header" "short" short
 refuses "no file" "nothing-here" nothing-here
+mkfifo pipe
+run timeout 20 "$hpcview" structure --no-cache pipe
+check "a pipe without a writer: status 1" test "$status" = 1
+check_match "a pipe: the message says so" "$err" "pipe: a pipe"
+
+# More in each other than are opened: loops, and calls of which one is inlined into the next.
+awk 'BEGIN { print "int work(int);\nvoid nest(int n)\n{"; for (i = 0; i < 210; i++) printf "for (int i%d = 0; i%d < n; i%d++)\n", i, i, i; print "work(n);\n}"
+    print "static inline __attribute__((always_inline)) int f0(int x) { return work(x); }"
+    for (i = 1; i < 220; i++) printf "static inline __attribute__((always_inline)) int f%d(int x) { return f%d(x + 1) + 1; }\n", i, i - 1
+    print "int chain(int x) { return f219(x); }" }' >deep.c
+gcc -g -O0 -c deep.c
+run "$hpcview" structure --no-cache -f outline deep.o
+check_equal "deep nesting: status" "$status" 0
+check_match "loops nested too deeply: a warning" "$err" "(nest) has more than 200"
+check_match "calls inlined too deeply: a warning" "$err" "(chain) has more than 200"
+
+if command -v dwz >/dev/null; then
+    printf '%s\n' 'struct things { int first_of_things, second_of_things; long third_of_things; };' \
+        'int add_things(struct things *t, int n) { int s = 0; for (int i = 0; i < n; i++) s += t[i].first_of_things; return s; }' \
+        'int main(void) { struct things t = {1, 2, 3}; return add_things(&t, 1); }' >shared.c
+    gcc -g -gdwarf-4 -O0 shared.c -o one && cp one two && gcc -g -gdwarf-4 -O0 shared.c -o two && dwz -m shared one two && rm -f shared
+    run "$hpcview" structure --no-cache -f outline one
+    check_match "without dwz's shared file: the symbol's name" "$out" "    add_things  2 "
+    check "without dwz's shared file: nothing of libdwarf's" test "${out#*DW_FORM}" = "$out"
+else
+    skip "without dwz's shared file: the symbol's name" "no dwz here"
+fi
 run "$hpcview" structure
 check "no operand: status 2" test "$status" = 2
 run "$hpcview" structure -f hpcstrukt inline.so

@@ -51,6 +51,11 @@ golden hard-gfortran-O3 gfortran 12.2 -O3 hard.f90
 golden hard-omp-gcc-O2 gcc 12.2 -O2 -fopenmp hard_omp.c
 golden hard-omp-g++-O2 g++ 12.2 -O2 -fopenmp hard_omp.cc
 golden hard-omp-gfortran-O2 gfortran 12.2 -O2 -fopenmp hard_omp.f90
+golden nests-gcc-O2 gcc 12.2 -O2 nests.c
+golden nests-gfortran-O3 gfortran 12.2 -O3 nests.f90
+golden nests-omp-gcc-O2 gcc 12.2 -O2 -fopenmp nests_omp.c
+golden nests-g++-O2 g++ 12.2 -O2 nests.cc
+golden nests-clang++-O2 clang++ 14.0 -O2 nests.cc
 golden loops-clang-O2 clang 14.0 -O2 loops.c
 golden loops-gcc-O0 gcc 12.2 -O0 loops.c
 golden hard-g++-O2 g++ 12.2 -O2 hard.cc
