@@ -329,7 +329,8 @@ static bool names_agree(struct perf_run *r, const struct chain_step *s, const st
     if (strcmp(symbol, "[unknown]") == 0) /* nothing there here either, in what was mapped and not just named */
         *known = r->mappings > 0 && !filter_image_has_symbol(&b->image, address, NULL, UINT64_MAX);
     else
-        *known = filter_image_has_symbol(&b->image, address, symbol, f->into == UINT64_MAX ? f->into : f->into - s->caller);
+        *known =
+            filter_image_has_symbol(&b->image, address, symbol, f->into == UINT64_MAX ? f->into : f->into - s->caller);
     return *known;
 }
 
