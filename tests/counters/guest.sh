@@ -44,10 +44,12 @@ guest_unpack() {
         *) dpkg -x "$guest_package" "$guest/system" || return 1 ;;
         esac
     done
-    # shellcheck disable=SC2086
+    [ -e "$guest/system/lib" ] || ln -s usr/lib "$guest/system/lib" # (from Debian 13 on all is in usr)
+    # shellcheck disable=SC2046,SC2086
     dpkg --fsys-tarfile "$guest_kernel_file" | tar -x -C "$guest/initrd" --wildcards --no-anchored './boot/vmlinuz-*' $(printf '%s.ko* ' $guest_modules)
     mv "$guest"/initrd/boot/vmlinuz-* "$guest/vmlinuz" && find "$guest/initrd/lib" -name '*.ko*' -exec mv {} "$guest/initrd/modules/" \; &&
-        cp "$guest/system/bin/busybox" "$guest/initrd/busybox" && rm -rf "$guest/initrd/boot" "$guest/initrd/lib" "$guest/apt/archives"
+        find "$guest/initrd/modules" -name '*.xz' -exec xz -d {} + &&
+        cp "$(find "$guest/system" -path '*/bin/busybox')" "$guest/initrd/busybox" && rm -rf "$guest/initrd/boot" "$guest/initrd/lib" "$guest/apt/archives"
 }
 
 # The order of the modules is that of what they need.

@@ -149,10 +149,11 @@ check_stall() {
             END { exit !(c && b && s && n >= 4 && !bad) }" "$1"' sh "$scratch/out"
 }
 
-# check_paths NAME FOLDER: 30 procedures that call each other, with the cost of each and all that it calls; one procedure with its two callers
+# check_paths NAME FOLDER SAMPLER...: 30 procedures that call each other, with the cost of each and all that it calls; one procedure with its two callers
 check_paths() {
     paths_name=$1 paths_folder=$2
-    for sampler in ring papi; do
+    shift 2
+    for sampler; do
         "$hpcview" print -f csv --by path "$paths_folder/path.$sampler" >"$scratch/csv" 2>"$scratch/err"
         if awk -F, -v period=200003 '
             NR == 1 { for (i = NF; i > 0; i--) if ($i ~ /PAPI_TOT_CYC$/) c = i; next }

@@ -5,7 +5,7 @@ paranoid -1
 
 # ---- more events than counters (seven) -------------------------------------------------------------------------------------------------
 set -- -e "PAPI_TOT_CYC@$PERIOD"
-for event in INST_RETIRED CPU_CYCLES L1I_CACHE_REFILL L1D_CACHE_REFILL L1D_TLB_REFILL L1I_TLB_REFILL EXC_TAKEN; do
+for event in INST_RETIRED CPU_CYCLES L1I_CACHE_REFILL L1D_CACHE_REFILL L1D_TLB_REFILL L1I_TLB_REFILL L2D_CACHE_REFILL; do
     set -- "$@" -e "$event@100000007"
 done
 if [ -n "$EXACT" ]; then
