@@ -12,6 +12,7 @@
  *   freshness       an instruction without a location inherits the row of whatever lies before it in memory, which for
  *                   the first instructions of a block is another block's line. Only rows that begin in the block
  *                   count, unless there is nothing else.
+ *   marks           in front of another row at the same address: the keyword of a loop that has no instruction for it.
  *   elsewhere       where the procedure has statements that are not in the loop. A loop is one stretch of the source,
  *                   so these speak against a stretch that would hold them; see "which lines" below.
  *
