@@ -12,6 +12,7 @@
  *   freshness       an instruction without a location inherits the row of whatever lies before it in memory, which for
  *                   the first instructions of a block is another block's line. Only rows that begin in the block
  *                   count, unless there is nothing else.
+ *   marks           in front of another row at the same address: the keyword of a loop that has no instruction for it.
  *   elsewhere       where the procedure has statements that are not in the loop. A loop is one stretch of the source,
  *                   so these speak against a stretch that would hold them; see "which lines" below.
  *
@@ -252,6 +253,19 @@ static uint32_t loop_of_mark(const struct assembler *a, uint32_t block, const st
     return loop;
 }
 
+/* Of `around`: the last line of what there is of a callee. */
+static uint64_t key_reach(uint32_t inlined, str_id file)
+{
+    return assemble_place_key(inlined, file, 0, UINT16_MAX) ^ 1;
+}
+
+static void note_reach(struct assembler *a, uint32_t inlined, str_id file, uint32_t line)
+{
+    uint32_t *last = hashmap_put(&a->around, key_reach(inlined, file));
+    if (*last == HASHMAP_NONE || *last < line)
+        *last = line;
+}
+
 static void note_bare(struct assembler *a, uint32_t block, const struct line_row *r)
 {
     if (r->is_stmt)
@@ -286,6 +300,7 @@ static void collect_rows(struct assembler *a, uint32_t block, uint32_t row, uint
             add_row(a, loop, row, block, row < last ? rows[row + 1].addr : b->end);
         str_id file = assemble_file(a, rows[row].file);
         *hashmap_put(&a->around, assemble_place_key(loop, file, rows[row].line, rows[row].column)) = 1;
+        note_reach(a, assemble_inlined_at(a, rows[row].addr), file, rows[row].line);
         if (rows[row].is_stmt)
             collect_line(a, assemble_inlined_at(a, rows[row].addr), file, rows[row].line);
     }
@@ -370,7 +385,9 @@ static bool begins_before_mark(struct assembler *a, uint32_t inlined, const stru
 {
     const struct inline_call *call = inlined == INLINE_NONE ? NULL : &a->debug->inlines[inlined];
     uint32_t line = call ? call->decl_line : a->debug->decl_line;
-    if (assemble_file(a, call ? call->decl_file : a->debug->decl_file) != m->file || line > m->line || line < *first)
+    uint32_t last = hashmap_get(&a->around, key_reach(inlined, m->file));
+    if (assemble_file(a, call ? call->decl_file : a->debug->decl_file) != m->file || line > m->line || line < *first ||
+        last == HASHMAP_NONE || last < m->line)
         return false;
     *first = line + (call ? 1 : 0); /* of a recursive call the innermost */
     return true;
