@@ -60,7 +60,7 @@ static void draw_graph(void)
     }
     graph = (struct cfg){
         .blocks = blocks, .succs = succs, .entries = &entry, .block_count = count, .succ_count = n, .entry_count = 1};
-    loops_find(&graph, &forest);
+    loop_forest_find(&graph, &forest);
 }
 
 /* A jump to the next block is none: the block goes on into it. */
@@ -203,7 +203,7 @@ static void check_parts(void)
     succs[0] = succs[1] = 1;
     graph = (struct cfg){
         .blocks = blocks, .succs = succs, .entries = &entry, .block_count = 2, .succ_count = 2, .entry_count = 1};
-    loops_find(&graph, &forest);
+    loop_forest_find(&graph, &forest);
     hpcprof_add_thread(
         p, &(struct hpcprof_thread){.process = hpcprof_add_process(p, &(struct hpcprof_process){.rank = -1})});
     struct hpcprof_context c = {
