@@ -74,10 +74,11 @@ hpcprof/recorder* hpcrec hpcview_ phases_ unwind_
 bloop            bloop_ aarch64_ arch_ assemble_ assembler_ bit_ cfg_ debug_ die_ dwarf_ ehframe_ elf_ function_ functions_ gaps_ go_ image_ insn_ jump_ jumptable_ kept_ language_ line_table_ loop_ noreturn_ ranges_ regular_ scope_ section_ unit_ x86_64_
 quality          quality_ body_ bounds_ check_ checks_ cost_ finder_ models_ step_
 mhsim            mhsim_ cache_ fully_assoc_ line_engine_ map_ mmap_store_ pages_ state_ worker_
-mhsim/runtime*   decode_ hpcview_ modules_ qemu_ runtime_ variables_
+mhsim/instrument* decode_ hpcview_ qemu_
+mhsim/runtime*   hpcview_ modules_ runtime_ variables_
 phases           phases_
-filters          filter_ filters_ builder_ cachegrind_ caliper_ call_edges_ callgrind_ chain_cache_ folded_ gcov_ gmon_ hpctoolkit_ instr_ interner_ lcov_ likwid_ llvm_cov_ papi_ perf_ pprof_ profile_ speedscope_ table_convert table_sniff
-metrics          metrics_ blocks_ columns_ config_ correlate_ correlation_ experiment_ expr_ formulas_ instructions_ loops_ mathml_ measured_ measurement_ print_ sources_ statistic_ statistics_ structures_ thread_ values_
+filters          filter_ filters_ builder_ cachegrind_ caliper_ call_edges_ callgrind_ chain_cache_ folded_ gcov_ gmon_ gperftools_ hpctoolkit_ input_ interner_ jumps_ lcov_ likwid_ llvm_cov_ names_ papi_ perf_ pprof_ profile_ speedscope_ table_convert table_sniff
+metrics          metrics_ align_ attribution_ blocks_ code_open columns_ compilers_ config_ correlate_ correlation_ environment_ experiment_ expr_ formulas_ ideal_cycles_ ingest_ instructions_ loop_properties_ loops_ mathml_ measured_ measurement_ print_ source_ sources_ statistic_ statistics_ structures_ tables_ thread_ trip_counts_ values_
 diagnose         diagnose diagnosis_ asl_ domain_ evaluator_ properties_ property_ resolved_ token_ tokens_
 export           export_
 htmlgen          htmlgen_ database_ experiment_is_database experiment_read_
@@ -280,7 +281,7 @@ unlicensed() {
         while read -r file; do grep -q 'SPDX-License-Identifier: BSD-3-Clause' "$file" || echo "$file"; done | grep -Ev '^\./(config\.h|htmlgen/bundle\.c|hpcview-[0-9.]*/)' | sort)
 }
 twice() { # structures of the headers of two folders that one program may include
-    product "$1" | grep '\.h$' | grep -Ev '^(hpcprof/recorder|mhsim/runtime)/' | (cd "$1" && xargs grep -HE '^struct [a-z_0-9]+( \{| VEC|$)' /dev/null) |
+    product "$1" | grep '\.h$' | grep -Ev '^(hpcprof/recorder|mhsim/(runtime|instrument))/' | (cd "$1" && xargs grep -HE '^struct [a-z_0-9]+( \{| VEC|$)' /dev/null) |
         sed 's,^\(.*\)/[^/:]*:struct \([a-z_0-9]*\).*,\2 \1,' | sort -u |
         awk '{ n[$1]++; where[$1] = where[$1] " " $2 } END { for (name in n) if (n[name] > 1) print name ":" where[name] }' | sort
 }
@@ -301,7 +302,7 @@ check_equal "a structure in two headers" "$(twice "$scratch/bad")" "same: metric
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {
     (cd "$1" && find bloop campaign diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
-        grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^mhsim/runtime/' |
+        grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^mhsim/(runtime|instrument)/' |
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |
                 grep -oE '(^|[^a-zA-Z0-9_])(printf|puts|putchar|perror|exit|getenv|secure_getenv)\(' | sed "s,^[^a-z],,; s,^,$file ," | sort -u

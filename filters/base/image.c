@@ -27,14 +27,14 @@ void filter_image_read(struct filter_image *b, const void *bytes, size_t len)
             break;
         memcpy(&ph, (const char *)bytes + at, sizeof ph);
         if (ph.p_type == PT_LOAD)
-            *vec_push(&b->segments) = (struct image_segment){ph.p_offset, ph.p_filesz, ph.p_vaddr};
+            *vec_push(&b->segments) = (struct filter_image_segment){ph.p_offset, ph.p_filesz, ph.p_vaddr};
     }
 }
 
 bool filter_image_linked_at(const struct filter_image *b, uint64_t offset, uint64_t *address)
 {
     for (size_t i = 0; i < b->segments.count; i++) {
-        const struct image_segment *s = &b->segments.items[i];
+        const struct filter_image_segment *s = &b->segments.items[i];
         if (offset - s->offset < s->size) {
             *address = offset - s->offset + s->address;
             return true;
@@ -46,7 +46,7 @@ bool filter_image_linked_at(const struct filter_image *b, uint64_t offset, uint6
 bool filter_image_offset_of(const struct filter_image *b, uint64_t address, uint64_t *offset)
 {
     for (size_t i = 0; i < b->segments.count; i++) {
-        const struct image_segment *s = &b->segments.items[i];
+        const struct filter_image_segment *s = &b->segments.items[i];
         if (address - s->address < s->size) {
             *offset = address - s->address + s->offset;
             return true;
@@ -76,13 +76,13 @@ static void add_symbols(struct filter_image *b, const Elf64_Shdr *table, const E
             continue;
         const char *name = bytes + texts->sh_offset + s.st_name;
         size_t n = strnlen(name, texts->sh_size - s.st_name);
-        *vec_push(&b->symbols) = (struct image_symbol){s.st_value, s.st_size, strtab_addn(b->names, name, n)};
+        *vec_push(&b->symbols) = (struct filter_image_symbol){s.st_value, s.st_size, strtab_addn(b->names, name, n)};
     }
 }
 
 static int compare_symbols(const void *left, const void *right)
 {
-    const struct image_symbol *a = left, *b = right;
+    const struct filter_image_symbol *a = left, *b = right;
     return (a->address > b->address) - (a->address < b->address);
 }
 
@@ -104,7 +104,7 @@ void filter_image_read_symbols(struct filter_image *b, const void *bytes, size_t
 }
 
 /* By its build id, where distributions put it. */
-void image_debug_file(const void *bytes, size_t len, char path[128])
+void filter_image_debug_file(const void *bytes, size_t len, char path[128])
 {
     enum { NOTE_HEAD = 16, MOST_ID = 32 }; /* head with the name "GNU" */
     Elf64_Ehdr head;
@@ -150,7 +150,7 @@ bool filter_image_has_symbol(const struct filter_image *b, uint64_t address, con
     enum { MOST_TRIED = 64 }; /* names of one place, and functions in others */
     size_t n = sorted_front(b->symbols.count, i, b->symbols.items[i].address <= address);
     for (size_t i = n; i-- > 0 && n - i <= MOST_TRIED;) {
-        const struct image_symbol *s = &b->symbols.items[i];
+        const struct filter_image_symbol *s = &b->symbols.items[i];
         bool holds = address - s->address < s->size || (s->size == 0 && s->address == b->symbols.items[n - 1].address);
         if (holds && (offset == UINT64_MAX || address - s->address == offset) &&
             (!name || same_name(strtab_get(b->names, s->name), name)))

@@ -6,24 +6,24 @@
 #include "filters/base/base.h"
 
 struct filter_image {
-    struct VEC(
-        struct image_segment) segments;      /* none: it cannot be read, or is no 64-bit ELF file of this byte order */
-    struct VEC(struct image_symbol) symbols; /* of functions, by address */
-    struct strtab *names;                    /* of them; NULL: symbols have not been read */
+    struct VEC(struct filter_image_segment)
+        segments; /* none: it cannot be read, or is no 64-bit ELF file of this byte order */
+    struct VEC(struct filter_image_symbol) symbols; /* of functions, by address */
+    struct strtab *names;                           /* of them; NULL: symbols have not been read */
     bool x86;
 };
-struct image_symbol {
+struct filter_image_symbol {
     uint64_t address, size;
     str_id name;
 };
-struct image_segment {
+struct filter_image_segment {
     uint64_t offset, size, address;
 };
 
 void filter_image_read(struct filter_image *, const void *bytes, size_t len);
 /* Adds those of the file, or of the one with its debug information; the latter's name is "" where there is none. */
 void filter_image_read_symbols(struct filter_image *, const void *bytes, size_t len);
-void image_debug_file(const void *bytes, size_t len, char path[128]);
+void filter_image_debug_file(const void *bytes, size_t len, char path[128]);
 /* Has it a function of that name there, however its name is written, that begins so far before? name NULL, offset UINT64_MAX: any. */
 bool filter_image_has_symbol(const struct filter_image *, uint64_t address, const char *name, uint64_t offset);
 /* false: the file has nothing there. */

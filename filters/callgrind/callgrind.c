@@ -189,7 +189,7 @@ static int read_costs(struct callgrind *c)
 static int read_calls(struct callgrind *c)
 {
     blanks(c);
-    c->call = (struct call){.callee = c->called};
+    c->call = (struct callgrind_call){.callee = c->called};
     c->called = (struct callee){0};
     c->has_call = true;
     if (!callgrind_number(c, &c->call.count))

@@ -165,7 +165,8 @@ void callgrind_flush(struct callgrind *c, bool last)
 uint32_t callgrind_context_at(struct callgrind *c, const struct code_place *p)
 {
     struct hpcprof_context context = context_of(c, p);
-    uint32_t row = c->distinct && !context.by_line ? callgrind_positions_at(&c->positions, p->object, p->address) : ROW_NONE;
+    uint32_t row =
+        c->distinct && !context.by_line ? callgrind_positions_at(&c->positions, p->object, p->address) : ROW_NONE;
     return row != ROW_NONE ? callgrind_context(c, row) : hpcprof_add_context(c->into, &context);
 }
 

@@ -32,7 +32,7 @@ struct callee {
     bool has_object, has_file;
 };
 
-struct call { /* to which place, how often */
+struct callgrind_call { /* to which place, how often */
     struct callee callee;
     uint64_t address, line, count;
 };
@@ -68,7 +68,7 @@ struct callgrind {
     bool skip_next;                /* the line after a jump that was never taken */
     uint64_t jump_to, jump_count;  /* jump_count 0: none is waiting for the line that says where it stands */
     struct callee called;          /* by the next call */
-    struct call call;              /* that waits for the line that says where it stands */
+    struct callgrind_call call;    /* that waits for the line that says where it stands */
     bool has_call;
     unsigned parts;
     /* what was counted, each place once: a file has as many parts as there were dumps */

@@ -303,7 +303,7 @@ static void read_symbols(struct perf_run *r, struct binary *b, const char *path)
     struct filemap map;
     if (input_open(r->in, path, &map)) {
         filter_image_read_symbols(&b->image, map.bytes, map.len);
-        image_debug_file(map.bytes, map.len, debug);
+        filter_image_debug_file(map.bytes, map.len, debug);
         filemap_release(&map);
     }
     if (*debug && input_open(r->in, debug, &map)) {

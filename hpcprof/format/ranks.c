@@ -134,8 +134,8 @@ static int take(void *ctx, const void *bytes, size_t len, struct err *err)
     return 0;
 }
 
-int ranks_merge_wholes(const struct ranks *ranks, struct hpcprof **whole, size_t *used, bool summed, struct warnings *w,
-                       struct err *err)
+int hpcprof_merge_wholes(const struct ranks *ranks, struct hpcprof **whole, size_t *used, bool summed,
+                         struct warnings *w, struct err *err)
 {
     struct parts m = {.ranks = ranks, .whole = whole, .used = used, .summed = summed, .warnings = w};
     *vec_push(&m.processes) = (uint32_t)(*whole)->process_count;

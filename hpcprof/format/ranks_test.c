@@ -217,7 +217,7 @@ static struct buf packed(unsigned n, size_t used, const char *warning, size_t *b
     struct warnings *w = warnings_create();
     struct err err = {0};
     warnings_add(w, "%s", warning);
-    CHECK_INT(ranks_merge_wholes(&ranks, &p, &used, true, w, &err), -1);
+    CHECK_INT(hpcprof_merge_wholes(&ranks, &p, &used, true, w, &err), -1);
     CHECK_STR(err.msg, "rank 0 is gone");
     struct cursor c = cursor_make(m.sent.bytes, m.sent.len);
     *beside = 8 + cursor_u64(&c);
@@ -241,7 +241,7 @@ static struct united unite_with(const void *bytes, size_t len)
     struct ranks ranks = {0, 2, &m, post, deliver};
     struct united u = {.whole = make_file(2), .used = 1, .warnings = warnings_create()};
     warnings_add(u.warnings, "mine");
-    u.status = ranks_merge_wholes(&ranks, &u.whole, &u.used, true, u.warnings, &u.err);
+    u.status = hpcprof_merge_wholes(&ranks, &u.whole, &u.used, true, u.warnings, &u.err);
     buf_release(&m.sent);
     return u;
 }
@@ -391,7 +391,7 @@ static void test_sent(void)
             warnings_add(w, "warning %u", k);
             hpcprof_add_process(p, &(struct hpcprof_process){.pid = k, .rank = (int32_t)k, .complete = true});
         }
-        CHECK_INT(ranks_merge_wholes(&ranks, &p, &used, true, w, &err), -1);
+        CHECK_INT(hpcprof_merge_wholes(&ranks, &p, &used, true, w, &err), -1);
         check_beside(&m.sent, wanted[i]);
         parts[i] = m.sent;
         warnings_free(w);
@@ -405,7 +405,7 @@ static void test_sent(void)
         char want[80];
         size_t used = 10;
         hpcprof_add_process(p, &(struct hpcprof_process){.pid = 9, .rank = -1, .complete = true});
-        CHECK_INT(ranks_merge_wholes(&ranks, &p, &used, true, w, NULL), 0);
+        CHECK_INT(hpcprof_merge_wholes(&ranks, &p, &used, true, w, NULL), 0);
         snprintf(want, sizeof want, "%u files, 0 rows; processes 1 %u%s", 13 + i, i,
                  strchr(wanted[i], '"') ? strchr(wanted[i], '"') - 2 : "");
         check_beside(&m.sent, want);
@@ -432,7 +432,7 @@ static void test_before_of_less(void)
         struct hpcprof *p = make_file(2);
         struct warnings *w = warnings_create();
         size_t used = 1;
-        CHECK_INT(ranks_merge_wholes(&ranks, &p, &used, true, w, NULL), 0);
+        CHECK_INT(hpcprof_merge_wholes(&ranks, &p, &used, true, w, NULL), 0);
         CHECK_INT(p->processes_before, 4 * listed);
         buf_release(&m.sent);
         buf_release(&beside);
@@ -461,7 +461,7 @@ static void test_before(void)
         struct hpcprof *p = hpcprof_create();
         struct warnings *w = warnings_create();
         size_t used = 7;
-        CHECK_INT(ranks_merge_wholes(&ranks, &p, &used, true, w, NULL), 0);
+        CHECK_INT(hpcprof_merge_wholes(&ranks, &p, &used, true, w, NULL), 0);
         CHECK_INT(p->processes_before, want[i]);
         CHECK_INT(used, 12);
         CHECK_INT(warnings_count(w), 0); /* the first one says it */
@@ -486,7 +486,7 @@ static void test_other_table(void)
     hpcprof_add_process(p, &(struct hpcprof_process){.pid = 9, .rank = -1, .complete = true});
     table_list_declare(&p->tables, &other, p->strings, &t, NULL);
     struct warnings *w = warnings_create();
-    CHECK_INT(ranks_merge_wholes(&ranks, &p, &used, true, w, &err), -1);
+    CHECK_INT(hpcprof_merge_wholes(&ranks, &p, &used, true, w, &err), -1);
     warnings_free(w);
     CHECK_INT(hpcprof_add_all(mine, p, true, &err), -1);
     struct united u = unite_with(m.sent.bytes, m.sent.len);

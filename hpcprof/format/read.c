@@ -584,7 +584,7 @@ static int read_directory(const char *path, const struct hpcprof_reading *how, s
     int status = dir_list(path, HPCPROF_SUFFIX, "opening the measurement directory", &files, err);
     size_t used = status == 0 ? read_files(&files, how, whole, w) : 0;
     if (status == 0 && *whole && files.count > 1)
-        status = ranks_merge_wholes(how->ranks, whole, &used, how->summed, w, err);
+        status = hpcprof_merge_wholes(how->ranks, whole, &used, how->summed, w, err);
     if (status == 0 && used == 0 && (*whole || !how->ranks))
         status = err_set(err, ERR_FORMAT, "%s: no usable measurement file (*%s) in this folder", path, HPCPROF_SUFFIX);
     text_list_release(&files);

@@ -29,7 +29,7 @@ void hpcprof_tables_add_share(struct hpcprof *, uint32_t event, struct hpcprof_s
 
 /* What ranks read, brought together (ranks.c): their wholes become one, at all of them, and *used what they could use; the
    first one has everybody's warnings. */
-int ranks_merge_wholes(const struct ranks *, struct hpcprof **whole, size_t *used, bool summed, struct warnings *,
-                       struct err *);
+int hpcprof_merge_wholes(const struct ranks *, struct hpcprof **whole, size_t *used, bool summed, struct warnings *,
+                         struct err *);
 
 #endif
