@@ -54,9 +54,12 @@ else
     in_guest n1 "neoverse-n1 -icount shift=1" 1 "ring papi" short
     in_guest a57 "cortex-a57 -icount shift=1" 1 papi short
     in_guest n1-two "neoverse-n1 -smp 2" '' ring short
-    count_executed callers 500 || not_ok "callers runs in qemu-aarch64"
-    for sampler in ring papi; do
-        compare_shares "$sampler, callers" "$scratch/n1/measured/callers.$sampler" 200003 line
-    done
+    if count_executed callers 500; then
+        for sampler in ring papi; do
+            compare_shares "$sampler, callers" "$scratch/n1/measured/callers.$sampler" 200003 line
+        done
+    else
+        not_counted
+    fi
 fi
 done_testing

@@ -40,7 +40,16 @@ count_executed() {
     executed=$1
     shift
     qemu-aarch64 -cpu "${COUNTED_CPU:-neoverse-n1}" -L "$guest/system" -plugin "$scratch/count.so,out=$scratch/$executed.callgrind,program=$arm64/programs/$executed" \
-        "$arm64/programs/$executed" "$@" >/dev/null
+        "$arm64/programs/$executed" "$@" >/dev/null 2>"$scratch/plugin.err"
+}
+
+# not_counted: why it failed. QEMU 9 has another interface for plugins.
+not_counted() {
+    if grep -q 'Could not load plugin\|TCG plugin required version' "$scratch/plugin.err"; then
+        skip "$executed: executed instructions" "this QEMU does not take the plugin: $(tail -n 1 "$scratch/plugin.err")"
+    else
+        not_ok "$executed runs in qemu-aarch64" "$(cat "$scratch/plugin.err")"
+    fi
 }
 
 # of_level LEVEL METRIC INPUT: "KEY<tab>VALUE" of the rows of the module $executed that print shows
@@ -51,8 +60,9 @@ of_level() {
         END { for (key in sum) printf "%s\t%d\n", key, sum[key] }'
 }
 
-# compare_shares NAME MEASUREMENT PERIOD LEVEL...: at each level, shares of cycles against shares of executed instructions. What is allowed is three
-# standard deviations of as many samples, and one sample.
+# compare_shares NAME MEASUREMENT PERIOD LEVEL...: at each level, shares of cycles against shares of executed instructions. What is allowed is four
+# standard deviations of as many samples, and three samples: there are many rows, a fixed period beats with loops, and the emulator takes
+# interrupts between blocks of instructions only.
 compare_shares() {
     compared=$1 measurement=$2 period=$3
     shift 3
@@ -71,7 +81,7 @@ compare_shares() {
                     off = n * p - measured[key] / period
                     if (off < 0) off = -off
                     if (off > worst) worst = off
-                    if (off > 3 * sqrt(n * p * (1 - p)) + 1) { wrong++; printf "# %s: %.1f samples expected, %d seen\n", key, n * p, measured[key] / period }
+                    if (off > 4 * sqrt(n * p * (1 - p)) + 3) { wrong++; printf "# %s: %.1f samples expected, %d seen\n", key, n * p, measured[key] / period }
                     rows++
                 }
                 printf "# %d rows, %d samples, at most %.2f of them (%.2f%%) away\n", rows, n, worst, n ? 100 * worst / n : 0
@@ -99,7 +109,7 @@ check_exact() {
     shift 2
     while read -r program arguments; do
         # shellcheck disable=SC2086
-        count_executed "$program" $arguments || { not_ok "$program runs in qemu-aarch64" && continue; }
+        count_executed "$program" $arguments || { not_counted; continue; }
         for sampler; do
             measured=$exact_folder/$program.$sampler
             compare_shares "$exact_name, $sampler, $program" "$measured" 200003 procedure function loop line instruction
@@ -107,7 +117,7 @@ check_exact() {
             # Counted is what the program does, and the start's and the end's few thousand (PAPI's own, too); not the loading before.
             own=$(executed_in "$program")
             case $program in
-            threads) own=24000000 most=24000000 ;; # (planned: in threads the plugin loses some)
+            threads) own=24000000 most=24075000 ;; # (planned: in threads the plugin loses some; each begins and ends)
             strings | matrix | branches) most=$((own + $(executed_in elsewhere))) ;;
             *) most=$own ;;
             esac
@@ -141,7 +151,7 @@ check_heat() {
 
 # check_stall FOLDER: STALL = CYCLES - ICYCLES, counted cycles and the bound of executed instructions of the same binary
 check_stall() {
-    count_executed vector 10000 || { not_ok "vector runs in qemu-aarch64" && return; }
+    count_executed vector 10000 || { not_counted; return; }
     run "$hpcview" print --by line -f csv -m 'STALL = run(vector.ring).PAPI_TOT_CYC - run(vector.callgrind).ICYCLES' "$1/vector.ring" "$scratch/vector.callgrind"
     check "STALL is the difference in every line that has both" sh -c '
         awk -F, "NR == 1 { for (i = 1; i <= NF; i++) { if (\$i ~ /PAPI_TOT_CYC\$/) c = i; if (\$i ~ /ICYCLES\$/) b = i; if (\$i == \"STALL\") s = i } next }
