@@ -66,7 +66,7 @@ static const struct rule rules[] = {
     {"more costs than events", CG MAIN "1 1 2 3\n", "input:6: more costs than events"},
     {"a cost that is none", CG MAIN "1 x\n", "input:6: a cost must be an integer"},
     {"a line that is none", CG MAIN "!\n", "input:6: is not a line of a callgrind file"},
-    {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: a name's number is not '(N)', or too large"},
+    {"a name's number too large", CG "fn=(99999999999) f\n", "input:3: the number of a name is not '(N)' or too large"},
     {"no costs", CG, "input: contains no costs"},
 
     {"callgrind: mangled names", CG "ob=heat\nfl=a.c\nfn=(1) _ZN4heat4stepEd\n5 1\nfn=(2) main\n7 2\nfn=(1)\n6 1\n",
@@ -269,8 +269,8 @@ static const struct rule rules[] = {
      "[unknown] f -:0 t 250000000\n[unknown] g g.c:3 t 1\n"},
     {"what is no count",
      SP("{\"type\":\"sampled\",\"name\":\"t\",\"samples\":[[0],[0],[0],[1]],\"weights\":[-5,1e999,1e20,2]}"),
-     "[unknown] g g.c:3 t 2\n! input: 3 numbers are not counts (negative, infinite, or above 64 bits) and are "
-     "omitted\n"},
+     "[unknown] g g.c:3 t 2\n! input: omitted 3 of its numbers: not counts (negative, "
+     "infinite, or above 64 bits)\n"},
     {"opened and closed",
      SP("{\"type\":\"evented\",\"name\":\"t\",\"startValue\":1,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1},"
         "{\"type\":\"O\",\"frame\":1,\"at\":3},{\"type\":\"C\",\"frame\":1,\"at\":8},{\"type\":\"C\",\"frame\":0,"

@@ -105,7 +105,7 @@ static const struct {
     {"no digits", OF(MAIN("<S l='3'>" V("") "</S>")), "input:1: the value '' is not a number"},
     {"no value", OF(MAIN("<S l='3'><M n='0'/></S>")), "input:1: the value '' is not a number"},
     {"below zero", OF(MAIN("<S l='3'>" V("-5") "</S>")),
-     "! input: 1 numbers are not counts (negative, infinite, or above 64 bits) and are omitted\n"},
+     "! input: omitted 1 of its numbers: not counts (negative, infinite, or above 64 bits)\n"},
     {"no metric", XML("", ""), "input: has no metric with exclusive values"},
     {"another root", "\n<HPCToolkitExperimen/>",
      "input:2: the root element is <HPCToolkitExperimen>, not <HPCToolkitExperiment>"},

@@ -132,7 +132,8 @@ static bool find_widths(const struct database *d, unsigned version, unsigned wid
     return true;
 }
 
-static int fill_places(struct database *d, const struct htmlgen_block *b, size_t n, size_t string_count, unsigned version)
+static int fill_places(struct database *d, const struct htmlgen_block *b, size_t n, size_t string_count,
+                       unsigned version)
 {
     struct columns_reader r = {b, 0, n};
     struct place_columns columns;

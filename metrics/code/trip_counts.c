@@ -246,8 +246,7 @@ static const struct table_column columns[] = {
     {.name = "spread", .title = "standard deviation", .type = TABLE_NUMBER, .merge = TABLE_LAST},
 };
 static const struct table_decl decl = {
-    "trip_counts", "Trip counts", "Trip counts of loops in the parts of the profile.",
-    columns, ARRAY_SIZE(columns)};
+    "trip_counts", "Trip counts", "Trip counts of loops in the parts of the profile.", columns, ARRAY_SIZE(columns)};
 
 static void read_jumps(struct hpcprof *p, const struct table *jumps, const struct config *config)
 {

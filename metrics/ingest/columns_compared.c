@@ -43,8 +43,9 @@ static char *formula_of(enum comparison what, enum scaling scaling, const char *
 }
 
 static void metrics_compare_columns(const struct config *config, const struct input *inputs, size_t input_count,
-                            const char *event, const char *base, const char *new,
-                            void (*add)(void *ctx, enum comparison, const char *name, const char *formula), void *ctx)
+                                    const char *event, const char *base, const char *new,
+                                    void (*add)(void *ctx, enum comparison, const char *name, const char *formula),
+                                    void *ctx)
 {
     static const char *const names[] = {"difference", "ratio", "loss"}; /* in the order of enum comparison */
     struct buf base_name = {0}, new_name = {0};
@@ -214,8 +215,8 @@ void columns_add_comparisons(struct maker *m, struct warnings *warnings)
             continue;
         compared++;
         metrics_compare_columns(m->config, m->inputs, m->input_count, strtab_get(m->strings, base->event),
-                        strtab_get(m->strings, base->metric.name),
-                        strtab_get(m->strings, m->columns->list.items[with].metric.name), add_comparison, m);
+                                strtab_get(m->strings, base->metric.name),
+                                strtab_get(m->strings, m->columns->list.items[with].metric.name), add_comparison, m);
     }
     if (compared == 0)
         warn_nothing_shared(m, warnings);

@@ -160,9 +160,9 @@ struct correlation {
     struct VEC(struct module) modules;
     struct VEC(struct module_use) uses;
     struct VEC(struct site) sites;
-    struct VEC(struct sampled_call) calls;      /* parents first */
-    struct VEC(struct cell_list) cells; /* by column; the last ones may be missing */
-    struct VEC(struct place) places;    /* places[0] is the PROGRAM; in the order found, parents first */
+    struct VEC(struct sampled_call) calls; /* parents first */
+    struct VEC(struct cell_list) cells;    /* by column; the last ones may be missing */
+    struct VEC(struct place) places;       /* places[0] is the PROGRAM; in the order found, parents first */
     struct VEC(struct source_file) files;
     struct VEC(uint32_t) file_module; /* the first module that uses files[i] */
     struct VEC(uint8_t) file_known; /* structure names files[i]; else a measurement alone does, and may say anything */
