@@ -47,7 +47,7 @@ END
 cd elsewhere || exit 99
 run "$hpcview" build -o db ../conf/c.xml
 check "build from another folder: status 0" test "$status" = 0
-check_match "what text is missing is said" "$err" "source files with 94.0% of TASK-CLOCK, src/vec.h first"
+check_match "what text is missing is said" "$err" "source files with 94.0% of TASK-CLOCK (src/vec.h first)"
 check "the database is there" test -f db/index.html
 run "$hpcview" print --by line --top 1 --format csv ../conf/c.xml
 check_match "print from another folder" "$out" "line,app,src/vec.h,13"

@@ -130,7 +130,7 @@ check "which are known to be compiled as they were" test "$(built_program both.d
 check "both of them" test "$(built_program both.db | wc -l)" = 2
 run "$hpcview" print --diff sent/base.db both.db
 check "a database of two runs is no run" test "$status" = 1
-check_match "as is said" "$err" '*both.db: is a database of 2 runs*'
+check_match "as is said" "$err" '*both.db: a database of 2 runs*'
 cp -r sent/base.db hpcview-a.db
 run "$hpcview" build hpcview-a.db sent/new.html
 check "no database is replaced by what is made of it" test "$status" = 2 -a -f hpcview-a.db/index.html

@@ -154,7 +154,7 @@ check_match "a metric that is not there, and the near one" "$err" "did you mean 
 run "$hpcview" export folded -m 'CPI = PAPI_TOT_CYC / PAPI_TOT_INS' --value CPI heat
 check_match "a ratio has no sum" "$err" "cannot be added up"
 run "$hpcview" export csv --tree dominators heat
-check_match "a tree that is not there" "$err" "no tree 'dominators'"
+check_match "a tree that is not there" "$err" "unknown tree 'dominators'"
 run "$hpcview" export csv -o none nowhere.db
 check "a database that is not there: status 1" test "$status" = 1
 check "and nothing is written" test ! -e none
