@@ -68,11 +68,12 @@ struct finding {
     uint32_t run;                 /* RUN_NONE: over several */
     place_ix place;               /* PLACE_NONE: none */
     size_t tree;
-    uint32_t node;     /* of a tree other than the scopes'; NODE_NONE */
-    double severity;   /* percent of the run that is lost */
-    double error;      /* of the severity: one standard error from sampling; NaN: not sampled */
-    double confidence; /* 0..1 */
-    size_t copies;     /* places of the same thing in the source that are merged here */
+    uint32_t node;              /* of a tree other than the scopes'; NODE_NONE */
+    double severity;            /* percent of the run that is likely gained */
+    double gain_low, gain_high; /* the interval of that gain */
+    double error;               /* of the severity: one standard error from sampling; NaN: not sampled */
+    double confidence;          /* 0..1 */
+    size_t copies;              /* places of the same thing in the source that are merged here */
     const char *where, *evidence, *explanation, *remedy;
 };
 
@@ -128,7 +129,11 @@ enum diagnose_format {
     DIAGNOSE_GRAPH /* the search as a graph, in dot's language */
 };
 int diagnose_format_parse(const char *word, enum diagnose_format *, struct err *);
+struct diagnose_text { /* of the text: what it has besides the first findings and how many properties were checked */
+    bool all;          /* every finding, with its explanation */
+    bool untested;     /* which properties were not tested, and what they need */
+};
 void diagnosis_write(const struct experiment *, const struct properties *, const struct diagnosis *,
-                     enum diagnose_format, const char *version, struct outfile *);
+                     enum diagnose_format, struct diagnose_text, const char *version, struct outfile *);
 
 #endif

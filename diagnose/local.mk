@@ -3,7 +3,7 @@ noinst_LIBRARIES += %D%/libdiagnose.a
 	%D%/read/read.h %D%/read/reader.h %D%/read/tokens.h %D%/read/tokens.c %D%/read/read.c %D%/read/clauses.c %D%/read/templates.c %D%/read/texts.c \
 	%D%/read/properties.c %D%/read/library.c \
 	%D%/evaluate/evaluate.h %D%/evaluate/resolve.c %D%/evaluate/paths.c %D%/evaluate/evaluate.c %D%/evaluate/texts.c \
-	%D%/search/search.h %D%/search/search.c %D%/search/merge.c %D%/search/next_measurements.c \
+	%D%/search/search.h %D%/search/search.c %D%/search/merge.c %D%/search/callers.c %D%/search/next_measurements.c \
 	%D%/report/report.h %D%/report/print.c %D%/report/formats.c %D%/report/tables.c
 
 check_PROGRAMS += %D%/read/read_test %D%/library_test %D%/search/findings_test %D%/read/asl_fuzz

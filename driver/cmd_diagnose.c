@@ -16,6 +16,7 @@ static struct settings {
     const char *strategy, *threshold, *format, *out, *fail_if, *keep, *region, *database;
     unsigned experiments;
     double seconds, delay, duration;
+    struct diagnose_text text;
 } opt;
 
 static const struct option_row rows[] = {
@@ -27,6 +28,9 @@ static const struct option_row rows[] = {
      "omit findings that cost less than PERCENT of the run (default: 1)"},
     {"format", 'f', OPT_STRING, offsetof(struct settings, format), "FORMAT",
      "text, csv, json, sarif, periscope or graph (default: text)"},
+    {"all", 0, OPT_FLAG, offsetof(struct settings, text.all), NULL, "text: every finding, with its explanation"},
+    {"untested", 0, OPT_FLAG, offsetof(struct settings, text.untested), NULL,
+     "text: list the properties that were not tested, and what they need"},
     {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "write to FILE (default: standard output)"},
     {"database", 0, OPT_STRING, offsetof(struct settings, database), "DB",
      "also write a database of the findings and the search, or an .html file"},
@@ -82,7 +86,7 @@ static int write_out(struct session *s, const struct experiment *e, const struct
     struct outfile *out;
     if (outfile_create(opt.out ? opt.out : "-", &out, &s->err) < 0)
         return -1;
-    diagnosis_write(e, p, d, format, PACKAGE_VERSION, out);
+    diagnosis_write(e, p, d, format, opt.text, PACKAGE_VERSION, out);
     return outfile_commit(out, &s->err);
 }
 

@@ -67,10 +67,14 @@ static bool has_own_work(const struct step *s)
     return s->cost != COST_LOAD && s->cost != COST_STORE;
 }
 
+static unsigned width_index(unsigned bytes)
+{
+    return bytes > 32 ? 2 : bytes > 16 ? 1 : 0;
+}
+
 static unsigned width_of_access(const struct body *b, const struct insn_memory *m)
 {
-    unsigned size = quality_memory_size(m, b->machine);
-    return size > 32 ? 2 : size > 16 ? 1 : 0;
+    return width_index(quality_memory_size(m, b->machine));
 }
 
 static const struct cost *cost_of_store(const struct body *b, const struct insn_memory *m)
@@ -78,12 +82,13 @@ static const struct cost *cost_of_store(const struct body *b, const struct insn_
     return &b->machine->costs[m->index < ARCH_REGS ? COST_STORE_INDEXED : COST_STORE];
 }
 
-static void use_memory(const struct body *b, const struct step *s, struct uses *memory)
+/* widen: bytes of the vectors that its data would be; 0: as it is */
+static void use_memory(const struct body *b, const struct step *s, unsigned widen, struct uses *memory)
 {
     const struct cost *costs = b->machine->costs;
     for (uint8_t i = 0; i < s->f.memory_count; i++) {
         const struct insn_memory *m = &s->f.memory[i];
-        unsigned width = width_of_access(b, m);
+        unsigned width = widen ? width_index(widen) : width_of_access(b, m);
         if (m->vector_index)
             continue;
         if (m->reads && s->f.class != CLASS_PREFETCH)
@@ -165,15 +170,18 @@ void bounds_ports(const struct body *b, const struct step *s, struct buf *out)
     }
 }
 
-static void find_resources(struct body *b, struct quality_loop *q)
+/* Ports, memory and divider. widen: the loop's calculations and data in vectors of so many bytes, at what the core takes
+   for those (some do a wide operation in two halves); 0: as they are. Returns the uops of the front end. */
+static double find_resources(const struct body *b, unsigned widen, double cycles[BOUNDS])
 {
     struct uses work = {0}, memory = {0};
     double busy = 0, uops = 0;
     for (size_t i = 0; i < b->path.count; i++) {
         const struct step *s = path_step(b, i);
         const struct cost *c = &b->machine->costs[s->cost];
-        unsigned width = cost_width(b, s);
-        use_memory(b, s, &memory);
+        unsigned wide = widen && (step_calculates(s) || s->f.writes.vector) ? widen : 0;
+        unsigned width = wide ? width_index(wide) : cost_width(b, s);
+        use_memory(b, s, wide, &memory);
         if (!fuses_with_next(b, i)) {
             uops += bounds_uops(b, s);
             if (has_own_work(s) && !cost_is_free(b, s))
@@ -183,19 +191,53 @@ static void find_resources(struct body *b, struct quality_loop *q)
             use_ports(&memory, c->per_element, step_elements(s, b->machine));
         busy += (double)c->busy[width];
     }
-    q->uops = (uint32_t)uops;
-    q->cycles[BOUND_FRONT_END] = uops / b->machine->issue;
-    if (q->cycles[BOUND_FRONT_END] < (double)b->machine->taken)
-        q->cycles[BOUND_FRONT_END] = (double)b->machine->taken;
+    cycles[BOUND_FRONT_END] = uops / b->machine->issue;
+    if (cycles[BOUND_FRONT_END] < (double)b->machine->taken)
+        cycles[BOUND_FRONT_END] = (double)b->machine->taken;
     /* Calculations and memory share ports on some cores: the larger of the two alone, and both together. */
-    q->cycles[BOUND_PORTS] = busiest(&work);
-    q->cycles[BOUND_MEMORY] = busiest(&memory);
-    q->cycles[BOUND_DIVIDER] = busy;
+    cycles[BOUND_PORTS] = busiest(&work);
+    cycles[BOUND_MEMORY] = busiest(&memory);
+    cycles[BOUND_DIVIDER] = busy;
     for (size_t i = 0; i < memory.count; i++)
         use_ports(&work, memory.sets[i], memory.uops[i]);
     double both = busiest(&work);
-    if (both > q->cycles[BOUND_PORTS] && both > q->cycles[BOUND_MEMORY])
-        q->cycles[BOUND_PORTS] = both;
+    if (both > cycles[BOUND_PORTS] && both > cycles[BOUND_MEMORY])
+        cycles[BOUND_PORTS] = both;
+    return uops;
+}
+
+/* ---- data from memory -------------------------------------------------------------------- */
+
+/* Bytes of the lines that the reference brings in an iteration, if none of it is in a cache. */
+static double bytes_brought(const struct body *b, const struct ref *r)
+{
+    double line = b->machine->line;
+    switch (r->stride) {
+    case STRIDE_NONE:
+        return 0;
+    case STRIDE_ONE:
+    case STRIDE_MORE:
+        return r->runtime || llabs(r->moves) > line ? line : (double)llabs(r->moves);
+    default:
+        return line;
+    }
+}
+
+static bool same_data(const struct ref *a, const struct ref *b)
+{
+    return a->stride == b->stride && a->known && b->known && quality_form_same_terms(&a->form, &b->form);
+}
+
+static double from_memory(const struct body *b)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < b->refs.count; i++) {
+        bool again = b->refs.items[i].stack;
+        for (size_t k = 0; k < i && !again; k++)
+            again = same_data(&b->refs.items[k], &b->refs.items[i]);
+        bytes += again ? 0 : bytes_brought(b, &b->refs.items[i]);
+    }
+    return bytes / QUALITY_MEMORY_BYTES;
 }
 
 /* ---- chains ----------------------------------------------------------------------------- */
@@ -472,7 +514,16 @@ static void carried_values(const struct body *b, struct reg_set *carried)
 struct ring {
     size_t edges[VALUES], count;
 };
-static double largest_mean(const struct edge *edges, size_t n, bool through_memory, struct ring *ring)
+enum through { THROUGH_GENERAL /* registers and flags alone */, THROUGH_REGISTERS, THROUGH_MEMORY };
+static bool goes_through(const struct edge *e, enum through most)
+{
+    unsigned from = e->from, to = e->to;
+    bool memory = from >= AT_MEMORY || to >= AT_MEMORY;
+    bool vector = (from >= AT_VECTOR && from < AT_FLAGS) || (to >= AT_VECTOR && to < AT_FLAGS);
+    return (!memory || most == THROUGH_MEMORY) && (!vector || most != THROUGH_GENERAL);
+}
+
+static double largest_mean(const struct edge *edges, size_t n, enum through most, struct ring *ring)
 {
     double mean = 0;
     ring->count = 0;
@@ -485,7 +536,7 @@ static double largest_mean(const struct edge *edges, size_t n, bool through_memo
             last = -1;
             for (size_t i = 0; i < n; i++) {
                 const struct edge *e = &edges[i];
-                if (!through_memory && (e->from >= AT_MEMORY || e->to >= AT_MEMORY))
+                if (!goes_through(e, most))
                     continue;
                 double longer = far[e->from] + e->cycles - mean * e->distance;
                 if (longer > far[e->to] + 1e-9) {
@@ -568,11 +619,12 @@ static void mark_ring(struct chains *c, struct body *b, const struct ring *ring)
 static void find_chains(struct body *b, struct quality_loop *q)
 {
     struct chains c = {.b = b};
-    struct ring registers, memory = {.count = 0};
+    struct ring registers, general, memory = {.count = 0};
     find_links(&c);
     add_chains(&c);
-    q->cycles[BOUND_CHAIN] = largest_mean(c.edges.items, c.edges.count, false, &registers);
-    double all = c.link_count ? largest_mean(c.edges.items, c.edges.count, true, &memory) : 0;
+    q->cycles[BOUND_CHAIN] = largest_mean(c.edges.items, c.edges.count, THROUGH_REGISTERS, &registers);
+    q->chain_general = largest_mean(c.edges.items, c.edges.count, THROUGH_GENERAL, &general);
+    double all = c.link_count ? largest_mean(c.edges.items, c.edges.count, THROUGH_MEMORY, &memory) : 0;
     q->cycles[BOUND_STORE_CHAIN] = all > q->cycles[BOUND_CHAIN] ? all : 0;
     mark_ring(&c, b, all > q->cycles[BOUND_CHAIN] ? &memory : &registers);
     vec_release(&c.edges);
@@ -588,21 +640,33 @@ static double largest(const double *cycles)
     return most;
 }
 
-/* Where nothing is vectorized but could be: each vector instruction does the work of `times` iterations, but for chains
-   that are no sums, and divisions, whose time grows with the width. */
-static double if_vectorized(const struct body *b, const struct quality_loop *q)
+/* Where not all is in vectors of so many bytes but could be: each of these does the work of several iterations, but for
+   chains that are not sums. */
+static double if_vectorized(const struct body *b, const struct quality_loop *q, unsigned bytes)
 {
-    double cycles[BOUNDS], used = q->vector_efficiency[MIX_ALL];
+    double cycles[BOUNDS], used = q->vector_efficiency[MIX_ALL] * b->machine->vector / bytes;
     if (isnan(used) || used >= 0.999 || q->calls)
         return NAN;
     memcpy(cycles, q->cycles, sizeof cycles);
-    cycles[BOUND_FRONT_END] *= used;
-    cycles[BOUND_PORTS] *= used;
-    cycles[BOUND_MEMORY] *= used;
-    cycles[BOUND_CHAIN] *= used; /* of sums; others keep their latency, and cannot be vectorized */
-    cycles[BOUND_DIVIDER] *= used < 0.25 ? 0.5 : 1;
-    (void)b;
+    find_resources(b, bytes, cycles);
+    for (int i = 0; i < BOUNDS; i++)
+        if (i != BOUND_STORE_CHAIN)
+            cycles[i] *= used; /* chains of sums too; others keep their latency, and cannot be vectorized */
     return largest(cycles);
+}
+
+/* Bytes of the vectors that the loop was compiled for, as its instructions show: without AVX's encodings 16 on x86-64. */
+static unsigned compiled_width(const struct body *b)
+{
+    unsigned widest = 16;
+    for (size_t i = 0; i < b->path.count; i++) {
+        const struct step *s = path_step(b, i);
+        unsigned width = step_width(s, b->machine);
+        if (step_is_avx(s) && widest < 32)
+            widest = 32;
+        widest = s->f.packed && width > widest ? width : widest;
+    }
+    return widest < b->machine->vector ? widest : b->machine->vector;
 }
 
 static double if_clean(struct body *b, const struct quality_loop *q)
@@ -622,7 +686,8 @@ static double if_clean(struct body *b, const struct quality_loop *q)
     memcpy(cycles, q->cycles, sizeof cycles);
     cycles[BOUND_FRONT_END] = uops / b->machine->issue;
     cycles[BOUND_PORTS] = busiest(&work);
-    return largest(cycles);
+    double least = largest(cycles);
+    return least > 0 ? least : NAN; /* nothing but address work: it cannot all go */
 }
 
 /* What chains cost where entries of the loop are as short as that. */
@@ -642,7 +707,7 @@ static void overlap_entries(const struct body *b, struct quality_loop *q, double
 void bounds_find(struct body *b, struct quality_loop *q, double trips)
 {
     double cycles[BOUNDS];
-    find_resources(b, q);
+    q->uops = (uint32_t)find_resources(b, 0, q->cycles);
     find_chains(b, q);
     overlap_entries(b, q, trips);
     q->bound_by = 0;
@@ -658,5 +723,7 @@ void bounds_find(struct body *b, struct quality_loop *q, double trips)
     q->if_no_chain = largest(cycles);
     q->bound_short = isnan(trips) ? q->if_no_chain : q->bound;
     q->if_clean = if_clean(b, q);
-    q->if_vectorized = if_vectorized(b, q);
+    q->if_vectorized = if_vectorized(b, q, b->machine->vector);
+    q->if_vectorized_here = if_vectorized(b, q, compiled_width(b));
+    q->from_memory = from_memory(b);
 }

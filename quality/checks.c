@@ -8,9 +8,30 @@
 
 /* ---- saying it ---------------------------------------------------------------------------- */
 
-double finder_gain(const struct finder *f, double cycles)
+static double saved(double before, double after)
 {
-    return isnan(cycles) || f->q->bound <= 0 ? NAN : cycles < f->q->bound ? 100 * (1 - cycles / f->q->bound) : 0;
+    return after < before ? 100 * (1 - after / before) : 0;
+}
+
+struct gain finder_gain(const struct finder *f, double cycles)
+{
+    const struct quality_loop *q = f->q;
+    struct gain gain = {100, 0};
+    if (isnan(cycles) || q->bound <= 0)
+        return GAIN_UNKNOWN;
+    for (int shorter = 0; shorter <= (isnan(q->trips) ? 1 : 0); shorter++)
+        for (int memory = 0; memory <= (q->from_memory_known != 0); memory++) {
+            double least = memory ? q->from_memory : 0;
+            double one = saved(fmax(shorter ? q->bound_short : q->bound, least), fmax(cycles, least));
+            gain.low = fmin(gain.low, one);
+            gain.high = fmax(gain.high, one);
+        }
+    return gain;
+}
+
+struct gain finder_limit(struct gain gain, double part)
+{
+    return isnan(part) ? gain : (struct gain){fmin(gain.low, 100 * part), fmin(gain.high, 100 * part)};
 }
 
 double finder_chain_confidence(const struct finder *f, double confidence)
@@ -26,7 +47,7 @@ static uint32_t line_at(const struct finder *f, const struct step *s)
                                                                       : f->q->line_first;
 }
 
-static void add_check(struct finder *f, const struct step *at, double confidence, double gain, const char *found)
+static void add_check(struct finder *f, const struct step *at, double confidence, struct gain gain, const char *found)
 {
     struct quality_report *r = f->report;
     r->checks = mem_realloc(r->checks, r->check_count + 1, sizeof *r->checks);
@@ -36,12 +57,13 @@ static void add_check(struct finder *f, const struct step *at, double confidence
                                .line = line_at(f, at),
                                .address = at ? at->addr : f->q->header,
                                .confidence = confidence,
-                               .gain = gain,
+                               .gain = gain.high,
+                               .gain_low = gain.low,
                                .found = strtab_add(r->strings, found),
                                .remedy = strtab_add(r->strings, quality_remedy(f->kind, f->built))};
 }
 
-void finder_say(struct finder *f, const struct step *at, double confidence, double gain, const char *format, ...)
+void finder_say(struct finder *f, const struct step *at, double confidence, struct gain gain, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -87,7 +109,7 @@ const char *finder_plural(unsigned n)
     return n == 1 ? "" : "s";
 }
 
-void finder_say_steps(struct finder *f, step_test *test, bool whole_loop, double confidence, double gain,
+void finder_say_steps(struct finder *f, step_test *test, bool whole_loop, double confidence, struct gain gain,
                       const char *noun)
 {
     struct found found = finder_look(f, test, whole_loop);
@@ -118,7 +140,7 @@ static bool is_unoptimized(const char *producer)
 void check_unoptimized(struct finder *f)
 {
     if (is_unoptimized(f->built->producer))
-        finder_say(f, NULL, 0.95, NAN, "compiled without optimization");
+        finder_say(f, NULL, 0.95, GAIN_UNKNOWN, "compiled without optimization");
 }
 
 typedef void check_rule(struct finder *);

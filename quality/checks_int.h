@@ -7,6 +7,8 @@
 
 #include "quality/quality_int.h"
 
+#include <math.h>
+
 struct finder {
     const struct body *b;
     const struct quality_loop *q;
@@ -39,16 +41,26 @@ bool finder_is_locked(const struct finder *, const struct step *); /* atomic, or
 /* The first sum (or least, or largest) into a register that only takes such: a reduction; NULL: none. */
 const struct step *finder_sum(const struct finder *);
 
+bool finder_chain_divides(const struct finder *); /* is a division, or a root, on the longest chain? */
+
 /* ---- saying it ---------------------------------------------------------------------------- */
 
-/* What of the loop's cycles may be gained, percent, where so many would do. */
-double finder_gain(const struct finder *, double cycles);
+struct gain { /* of the loop's cycles, percent; NaN: not known */
+    double low, high;
+};
+#define GAIN_UNKNOWN ((struct gain){NAN, NAN})
+
+/* What may be gained where so many cycles would do: the interval over what is not known, which is whether the data come
+   from memory and whether entries of the loop are so short that chains do not hold it up. NaN: not known. */
+struct gain finder_gain(const struct finder *, double cycles);
+/* No more than that part of the time (0 to 1; NaN: not known) that was seen to be waited for. */
+struct gain finder_limit(struct gain, double part);
 /* How often a loop goes round, and so whether its chains hold it up, is mostly not known. */
 double finder_chain_confidence(const struct finder *, double confidence);
 PRINTF_LIKE(5, 6)
-void finder_say(struct finder *, const struct step *at, double confidence, double gain, const char *format, ...);
+void finder_say(struct finder *, const struct step *at, double confidence, struct gain, const char *format, ...);
 /* Says what a test finds, where it finds something: "2 divisions at 0x10, 0x20". */
-void finder_say_steps(struct finder *, step_test *, bool whole_loop, double confidence, double gain, const char *noun);
+void finder_say_steps(struct finder *, step_test *, bool whole_loop, double confidence, struct gain, const char *noun);
 const char *finder_plural(unsigned n);
 
 #endif

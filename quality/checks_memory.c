@@ -18,9 +18,9 @@ static bool inserts(const struct finder *f, const struct step *s)
 
 void check_gather(struct finder *f)
 {
-    finder_say_steps(f, gathers, false, 0.9, NAN, "gather");
+    finder_say_steps(f, gathers, false, 0.9, GAIN_UNKNOWN, "gather");
     if (f->q->strides[STRIDE_INDIRECT] > 1 || f->q->strides[STRIDE_MORE] > 1)
-        finder_say_steps(f, inserts, false, 0.6, NAN, "single-element vector load");
+        finder_say_steps(f, inserts, false, 0.6, GAIN_UNKNOWN, "single-element vector load");
 }
 
 static bool scatters(const struct finder *f, const struct step *s)
@@ -31,7 +31,23 @@ static bool scatters(const struct finder *f, const struct step *s)
 
 void check_scatter(struct finder *f)
 {
-    finder_say_steps(f, scatters, false, 0.9, NAN, "scatter");
+    finder_say_steps(f, scatters, false, 0.9, GAIN_UNKNOWN, "scatter");
+}
+
+/* If neighbours in memory were used one after the other: data from memory would be as many bytes as are used. */
+static struct gain contiguous_gain(const struct finder *f)
+{
+    const struct quality_loop *q = f->q;
+    double bytes = 0, before = fmax(q->bound, q->from_memory);
+    for (size_t i = 0; i < f->b->refs.count; i++)
+        bytes += f->b->refs.items[i].stride == STRIDE_NONE
+                     ? 0
+                     : quality_memory_size(finder_memory(f, &f->b->refs.items[i]), f->b->machine);
+    double after = fmax(q->bound, fmin(q->from_memory, bytes / QUALITY_MEMORY_BYTES)),
+           saved = 100 * (1 - after / before);
+    if (q->bound <= 0 || q->from_memory_known == 0)
+        return GAIN_UNKNOWN;
+    return (struct gain){q->from_memory_known == 1 ? saved / 2 : 0, saved};
 }
 
 void check_strided(struct finder *f)
@@ -45,12 +61,13 @@ void check_strided(struct finder *f)
         double used =
             r->runtime ? (double)size / line : (double)size / (double)(llabs(r->moves) < line ? llabs(r->moves) : line);
         if (r->runtime)
-            finder_say(f, path_step(f->b, r->step), 0.7, NAN,
+            finder_say(f, path_step(f->b, r->step), 0.7, contiguous_gain(f),
                        "the stride of the reference at 0x%llx is known only at run time; at worst %.0f%% of a cache "
                        "line is used",
                        (unsigned long long)path_step(f->b, r->step)->addr, 100 * used);
         else
-            finder_say(f, path_step(f->b, r->step), 0.9, NAN, "the reference at 0x%llx uses %u of every %lld bytes",
+            finder_say(f, path_step(f->b, r->step), 0.9, contiguous_gain(f),
+                       "the reference at 0x%llx uses %u of every %lld bytes",
                        (unsigned long long)path_step(f->b, r->step)->addr, size, (long long)llabs(r->moves));
         return;
     }
@@ -63,16 +80,17 @@ void check_indirect(struct finder *f)
         if (f->b->refs.items[i].stride == STRIDE_INDIRECT && !finder_memory(f, &f->b->refs.items[i])->vector_index)
             finder_note(&found, path_step(f->b, f->b->refs.items[i].step));
     if (found.count)
-        finder_say(f, found.first, 0.9, NAN, "%u indirect reference%s (address loaded in the same iteration), at %s%s",
-                   found.count, finder_plural(found.count), found.where.bytes, found.count > 4 ? " and more" : "");
+        finder_say(f, found.first, 0.9, GAIN_UNKNOWN,
+                   "%u indirect reference%s (address loaded in the same iteration), at %s%s", found.count,
+                   finder_plural(found.count), found.where.bytes, found.count > 4 ? " and more" : "");
     buf_release(&found.where);
 }
 
 void check_spilled(struct finder *f)
 {
     if (f->q->spills && !f->q->calls)
-        finder_say(f, NULL, 0.8, NAN, "%u value%s spilled to the stack and reloaded in every iteration", f->q->spills,
-                   finder_plural(f->q->spills));
+        finder_say(f, NULL, 0.8, GAIN_UNKNOWN, "%u value%s spilled to the stack and reloaded in every iteration",
+                   f->q->spills, finder_plural(f->q->spills));
 }
 
 static bool is_stored(const struct finder *f, const struct ref *load)
@@ -98,8 +116,9 @@ void check_invariant_load(struct finder *f)
             finder_note(&found, path_step(f->b, r->step));
     }
     if (found.count)
-        finder_say(f, found.first, 0.6, NAN, "%u loop-invariant load%s, at %s%s, because the loop's stores might alias",
-                   found.count, finder_plural(found.count), found.where.bytes, found.count > 4 ? " and more" : "");
+        finder_say(f, found.first, 0.6, GAIN_UNKNOWN,
+                   "%u loop-invariant load%s, at %s%s, because the loop's stores might alias", found.count,
+                   finder_plural(found.count), found.where.bytes, found.count > 4 ? " and more" : "");
     buf_release(&found.where);
 }
 
@@ -129,7 +148,7 @@ void check_splits(struct finder *f)
             bool off = (b->form.add - a->form.add) % size != 0 || a->moves % size != 0;
             if (b->known && vector_access(f, b) && b->moves == a->moves &&
                 quality_form_same_terms(&a->form, &b->form) && off) {
-                finder_say(f, path_step(f->b, a->step), 0.6, NAN,
+                finder_say(f, path_step(f->b, a->step), 0.6, GAIN_UNKNOWN,
                            "vectors of %lld bytes at unaligned distances (0x%llx, 0x%llx): some cross cache lines",
                            (long long)size, (unsigned long long)path_step(f->b, a->step)->addr,
                            (unsigned long long)path_step(f->b, b->step)->addr);
@@ -149,7 +168,7 @@ void check_pages(struct finder *f)
             if (store->writes && load->reads && w->known && quality_form_same_terms(&w->form, &r->form) &&
                 llabs(apart) >= 4096 - 64 && llabs(apart) > store->size &&
                 meet_in_page(apart, store->size, load->size)) {
-                finder_say(f, path_step(f->b, r->step), 0.5, NAN,
+                finder_say(f, path_step(f->b, r->step), 0.5, GAIN_UNKNOWN,
                            "4K aliasing: the load at 0x%llx and the store at 0x%llx are %lld bytes apart, so the core "
                            "assumes the same address and the load waits",
                            (unsigned long long)path_step(f->b, r->step)->addr,
@@ -161,7 +180,7 @@ void check_pages(struct finder *f)
 
 void check_locked(struct finder *f)
 {
-    finder_say_steps(f, finder_is_locked, true, 0.9, NAN, "atomic instruction");
+    finder_say_steps(f, finder_is_locked, true, 0.9, GAIN_UNKNOWN, "atomic instruction");
 }
 
 static bool is_small(const struct finder *f, const struct step *s)
@@ -173,7 +192,7 @@ static bool is_small(const struct finder *f, const struct step *s)
 
 void check_small_loads(struct finder *f)
 {
-    finder_say_steps(f, is_small, false, 0.5, NAN, "byte or 16-bit load");
+    finder_say_steps(f, is_small, false, 0.5, GAIN_UNKNOWN, "byte or 16-bit load");
 }
 
 static bool is_prefetch(const struct finder *f, const struct step *s)
@@ -186,6 +205,7 @@ void check_no_prefetch(struct finder *f)
 {
     struct found found = finder_look(f, is_prefetch, true);
     if (f->q->strides[STRIDE_INDIRECT] && !found.count && f->q->strides[STRIDE_ONE])
-        finder_say(f, NULL, 0.3, NAN, "no software prefetch, and hardware cannot prefetch indirect references");
+        finder_say(f, NULL, 0.3, GAIN_UNKNOWN,
+                   "no software prefetch, and hardware cannot prefetch indirect references");
     buf_release(&found.where);
 }

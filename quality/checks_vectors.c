@@ -70,6 +70,22 @@ static bool scalar_float_step(const struct finder *f, const struct step *s)
     return float_work(s) && !s->f.packed;
 }
 
+/* Cycles that other chains take in any case: pointers that are followed, and not counters, which a vector has one of. */
+static double other_chains(const struct quality_loop *q)
+{
+    return q->chain_general > 1.5 ? q->chain_general : 0;
+}
+
+/* By vectors of the kind it is compiled for, at least, and by the core's widest at most. */
+static struct gain vector_gain(const struct finder *f)
+{
+    const struct quality_loop *q = f->q;
+    struct gain wide = finder_gain(f, fmax(q->if_vectorized, other_chains(q)));
+    struct gain here =
+        isnan(q->if_vectorized_here) ? wide : finder_gain(f, fmax(q->if_vectorized_here, other_chains(q)));
+    return (struct gain){fmin(here.low, wide.low), fmax(here.high, wide.high)};
+}
+
 void check_scalar(struct finder *f)
 {
     const struct quality_loop *q = f->q;
@@ -77,21 +93,29 @@ void check_scalar(struct finder *f)
     if (q->vector_ratio[MIX_ALL] > 0 || q->calls || !only_unit_strides(q) || chained ||
         q->cycles[BOUND_STORE_CHAIN] > 0 || q->role == ROLE_REMAINDER)
         return;
-    finder_say_steps(f, scalar_float_step, false, 0.8, finder_gain(f, q->if_vectorized),
-                     "scalar floating-point instruction");
+    finder_say_steps(f, scalar_float_step, false, 0.8, vector_gain(f), "scalar floating-point instruction");
+}
+
+/* Of a sum that vectors cannot take: side by side in several variables, by hand; options of the compiler gain nothing. */
+static struct gain sums_side_by_side(const struct finder *f)
+{
+    struct gain gain = finder_gain(f, fmax(f->q->if_no_chain, other_chains(f->q)));
+    return finder_limit((struct gain){0, gain.high}, f->q->waits_chain);
 }
 
 void check_reduction_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
     const struct step *s = finder_sum(f);
-    bool vectors = only_unit_strides(q) && q->if_vectorized < q->if_no_chain; /* else sums side by side, and no more */
+    bool vectors = only_unit_strides(q) && q->if_vectorized < q->bound; /* else sums side by side, and no more */
     if (!s || s->f.packed || q->bound_by != BOUND_CHAIN || q->role == ROLE_REMAINDER || fast_math(f))
         return;
-    finder_say(f, s, finder_chain_confidence(f, knows_flags(f) ? 0.9 : 0.7),
-               finder_gain(f, vectors ? q->if_vectorized : q->if_no_chain),
-               "serial reduction: each addition at 0x%llx waits for the previous one, and nothing else is loop-carried",
-               (unsigned long long)s->addr);
+    struct gain gain = vectors ? vector_gain(f) : sums_side_by_side(f);
+    if (gain.high > 0)
+        finder_say(f, s, finder_chain_confidence(f, knows_flags(f) ? 0.9 : 0.7), gain,
+                   "serial reduction: each addition at 0x%llx waits for the previous one%s",
+                   (unsigned long long)s->addr,
+                   vectors ? "" : "; its references cannot be vectorized, so options of the compiler do not help");
 }
 
 static bool unvectorized_step(const struct finder *f, const struct step *s)
@@ -103,15 +127,17 @@ static bool unvectorized_step(const struct finder *f, const struct step *s)
 void check_partly(struct finder *f)
 {
     double ratio = f->q->vector_ratio[MIX_ALL];
-    if (!f->q->vector || ratio >= 0.999)
+    const struct step *sum = finder_sum(f);
+    bool reduction = sum && !sum->f.packed && f->q->bound_by == BOUND_CHAIN; /* reported as that */
+    if (!f->q->vector || ratio >= 0.999 || reduction)
         return;
     struct found scalars = finder_look(f, unvectorized_step, false);
     buf_release(&scalars.where);
     if (!scalars.count)
-        finder_say(f, NULL, 0.5, finder_gain(f, f->q->if_vectorized),
+        finder_say(f, NULL, 0.5, vector_gain(f),
                    "%.0f%% of the vectorizable loads, stores and calculations are vectorized", 100 * ratio);
     else
-        finder_say_steps(f, unvectorized_step, false, 0.6, finder_gain(f, f->q->if_vectorized), "scalar calculation");
+        finder_say_steps(f, unvectorized_step, false, 0.6, vector_gain(f), "scalar calculation");
 }
 
 void check_narrow(struct finder *f)
@@ -126,7 +152,7 @@ void check_narrow(struct finder *f)
         }
     }
     if (first && widest < f->b->machine->vector)
-        finder_say(f, first, 0.7, finder_gain(f, f->q->if_vectorized), "vectors of %u bytes; the core supports %u",
+        finder_say(f, first, 0.7, (struct gain){0, vector_gain(f).high}, "vectors of %u bytes; the core supports %u",
                    widest, f->b->machine->vector);
 }
 
@@ -144,8 +170,8 @@ static bool converts_float(const struct finder *f, const struct step *s)
            s->f.type != s->f.source_type;
 }
 
-/* Cycles of the ports that these take, of all. */
-static double share_of(const struct finder *f, step_test *test)
+/* Uops of these, of all: what may be gained at most. */
+static struct gain share_of(const struct finder *f, step_test *test)
 {
     double uops = 0, all = 0;
     for (size_t i = 0; i < f->b->path.count; i++) {
@@ -153,7 +179,7 @@ static double share_of(const struct finder *f, step_test *test)
         uops += s->known && test(f, s);
         all += s->f.class != CLASS_NOP;
     }
-    return all > 0 ? 100 * uops / all : NAN;
+    return all > 0 ? (struct gain){0, 100 * uops / all} : GAIN_UNKNOWN;
 }
 
 void check_conversions(struct finder *f)
@@ -184,12 +210,27 @@ static bool divides_int(const struct finder *f, const struct step *s)
     return s->f.class == CLASS_DIVIDE && s->f.type == NUMBER_INTEGER;
 }
 
-/* What the loop could be without its divider. */
+static bool is_chained_divide(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return s->chained && (s->f.class == CLASS_DIVIDE || s->f.class == CLASS_SQUARE_ROOT);
+}
+
+bool finder_chain_divides(const struct finder *f)
+{
+    struct found found = finder_look(f, is_chained_divide, false);
+    buf_release(&found.where);
+    return found.count > 0;
+}
+
+/* What the loop could be without its divider, and without the chain that goes through it. */
 static double without_divider(const struct finder *f)
 {
     double most = 0;
+    bool chain = finder_chain_divides(f);
     for (int i = 0; i < BOUNDS; i++)
-        most = i != BOUND_DIVIDER && f->q->cycles[i] > most ? f->q->cycles[i] : most;
+        if (i != BOUND_DIVIDER && !(chain && i == BOUND_CHAIN))
+            most = f->q->cycles[i] > most ? f->q->cycles[i] : most;
     return most;
 }
 
@@ -284,7 +325,8 @@ void check_fma_missed(struct finder *f)
                 break;
         }
         if (uses == 1 && added && !read_on_other_ways(f, product)) {
-            finder_say(f, m, 0.7, NAN, "the product at 0x%llx is only added; a fused multiply-add could do both",
+            finder_say(f, m, 0.7, GAIN_UNKNOWN,
+                       "the product at 0x%llx is only added; a fused multiply-add could do both",
                        (unsigned long long)m->addr);
             return;
         }
@@ -308,7 +350,7 @@ void check_mixed_encodings(struct finder *f)
         first[e] = first[e] ? first[e] : s;
     }
     if (first[1] && first[2])
-        finder_say(f, first[1], 0.7, NAN, "SSE encoding at 0x%llx, AVX encoding at 0x%llx",
+        finder_say(f, first[1], 0.7, GAIN_UNKNOWN, "SSE encoding at 0x%llx, AVX encoding at 0x%llx",
                    (unsigned long long)first[1]->addr, (unsigned long long)first[2]->addr);
 }
 
@@ -320,5 +362,5 @@ static bool is_x87(const struct finder *f, const struct step *s)
 
 void check_x87(struct finder *f)
 {
-    finder_say_steps(f, is_x87, false, 0.9, NAN, "x87 instruction");
+    finder_say_steps(f, is_x87, false, 0.9, GAIN_UNKNOWN, "x87 instruction");
 }

@@ -30,6 +30,16 @@ static bool waits_for_chain(const struct quality_loop *q)
     return q->bound_by == BOUND_CHAIN && q->bound > 1.2 * q->if_no_chain && !q->calls;
 }
 
+/* Elements side by side instead: at most, each load was waited for as long as memory takes (Drepper, 2007, 3.3.2). */
+static struct gain list_gain(const struct finder *f)
+{
+    const double memory_latency = 200;
+    struct gain gain = finder_gain(f, f->q->if_no_chain);
+    if (f->q->from_memory_known != 0 && f->q->if_no_chain < memory_latency)
+        gain.high = 100 * (1 - f->q->if_no_chain / memory_latency);
+    return finder_limit(gain, f->q->waits_chain);
+}
+
 void check_list_walk(struct finder *f)
 {
     const struct quality_loop *q = f->q;
@@ -37,7 +47,7 @@ void check_list_walk(struct finder *f)
         return;
     struct found list = find_list(f);
     if (list.count)
-        finder_say(f, list.first, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
+        finder_say(f, list.first, finder_chain_confidence(f, 0.8), list_gain(f),
                    "pointer chasing: the next iteration's address is loaded from memory (%s): %.3g cycles, many more "
                    "after a cache miss; %.3g without it",
                    list.where.bytes, q->bound, q->if_no_chain);
@@ -47,11 +57,12 @@ void check_list_walk(struct finder *f)
 void check_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
-    if (!waits_for_chain(q) || finder_sum(f))
+    if (!waits_for_chain(q) || finder_sum(f) || finder_chain_divides(f))
         return;
     struct found list = find_list(f);
     if (!list.count)
-        finder_say(f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
+        finder_say(f, NULL, finder_chain_confidence(f, 0.8),
+                   finder_limit(finder_gain(f, q->if_no_chain), q->waits_chain),
                    "a loop-carried dependency takes %.3g cycles; %.3g without it", q->bound, q->if_no_chain);
     buf_release(&list.where);
 }
@@ -65,7 +76,7 @@ void check_store_chain(struct finder *f)
     struct found locked = finder_look(f, finder_is_locked, true);
     if (!locked.count)
         finder_say(
-            f, NULL, finder_chain_confidence(f, 0.8), finder_gain(f, q->if_no_chain),
+            f, NULL, finder_chain_confidence(f, 0.8), finder_limit(finder_gain(f, q->if_no_chain), q->waits_chain),
             "a dependency through memory (load of an earlier iteration's store) takes %.3g cycles; %.3g without it",
             q->bound, q->if_no_chain);
     buf_release(&locked.where);
@@ -87,10 +98,11 @@ void check_call(struct finder *f)
         uint32_t to = s->f.insn.kind == INSN_CALL ? functions_at(t, s->f.insn.target) : FUNCTION_NONE;
         const char *name = to == FUNCTION_NONE ? "" : t->functions[to].link_name;
         if (s->f.insn.kind == INSN_CALL_INDIRECT)
-            finder_say(f, s, 0.9, NAN, "an indirect call at 0x%llx (a virtual function, or one of another library)",
+            finder_say(f, s, 0.9, GAIN_UNKNOWN,
+                       "an indirect call at 0x%llx (a virtual function, or one of another library)",
                        (unsigned long long)s->addr);
         else
-            finder_say(f, s, 0.9, NAN, "a call of %s at 0x%llx%s", *name ? name : "a function without a name",
+            finder_say(f, s, 0.9, GAIN_UNKNOWN, "a call of %s at 0x%llx%s", *name ? name : "a function without a name",
                        (unsigned long long)s->addr, s->on_path ? "" : ", on some paths through the loop");
         return;
     }
@@ -115,15 +127,24 @@ void check_tiny(struct finder *f)
 void check_remainder_loop(struct finder *f)
 {
     if (f->q->role == ROLE_REMAINDER)
-        finder_say(f, NULL, 0.2, NAN,
+        finder_say(f, NULL, 0.2, GAIN_UNKNOWN,
                    "scalar remainder of an unrolled or vectorized loop: if it has as many samples as the main body, "
                    "the trip count is too small for the body");
+}
+
+/* Where more than so many samples lie behind branches, mispredictions cost at most what they are. */
+static struct gain branch_gain(const struct quality_loop *q)
+{
+    const double often = 0.25;
+    return q->waits_branch > often ? (struct gain){100 * (q->waits_branch - often), 100 * q->waits_branch}
+                                   : GAIN_UNKNOWN;
 }
 
 void check_branches(struct finder *f)
 {
     if (f->q->paths > 1)
-        finder_say(f, NULL, 0.5, NAN, "%u paths through the loop, the shortest with %u of %u instructions", f->q->paths,
+        finder_say(f, NULL, 0.5, branch_gain(f->q),
+                   "%u paths through the loop, the shortest with %u of %u instructions", f->q->paths,
                    f->q->path_instructions, f->q->instructions);
 }
 
@@ -138,7 +159,7 @@ void check_bounds_check(struct finder *f)
         size_t at = sorted_front(g->block_count, k, g->blocks[k].begin <= s->f.insn.target);
         const struct cfg_block *to = at ? &g->blocks[at - 1] : NULL;
         if (to && to->begin == s->f.insn.target && to->succ_count == 0 && to->last_kind == INSN_CALL) {
-            finder_say(f, s, 0.8, NAN,
+            finder_say(f, s, 0.8, GAIN_UNKNOWN,
                        "the branch at 0x%llx leads to a call that never returns: a bounds check or an assertion",
                        (unsigned long long)s->addr);
             return;
@@ -149,6 +170,28 @@ void check_bounds_check(struct finder *f)
 void check_versions(struct finder *f)
 {
     if (f->q->role == ROLE_VERSION)
-        finder_say(f, NULL, 0.4, NAN,
+        finder_say(f, NULL, 0.4, GAIN_UNKNOWN,
                    "the loop has several versions, chosen at run time, usually because arrays might overlap");
+}
+
+/* Reads the same addresses again and again, and changes nothing but what it read: it ends when another thread stores. */
+void check_busy_wait(struct finder *f)
+{
+    const struct body *b = f->b;
+    const struct step *load = NULL;
+    if (f->q->calls || f->q->stored > 0 || f->q->flops > 0 || b->path.count > 12 || b->tangled)
+        return;
+    for (size_t i = 0; i < b->refs.count; i++) {
+        const struct ref *r = &b->refs.items[i];
+        if (r->stride != STRIDE_NONE || r->stack)
+            return;
+        load = load ? load : path_step(b, r->step);
+    }
+    for (unsigned r = 0; r < ARCH_REGS; r++)
+        if (b->moved_known[r] && b->moved[r] != 0)
+            return; /* it counts */
+    if (load)
+        finder_say(f, load, 0.9, GAIN_UNKNOWN,
+                   "the loop only reads the same address, at 0x%llx, until its value changes",
+                   (unsigned long long)load->addr);
 }

@@ -1,6 +1,6 @@
 noinst_LIBRARIES += %D%/libquality.a
 %C%_libquality_a_SOURCES = %D%/quality.h %D%/quality_int.h %D%/quality.c %D%/body.c %D%/address.c %D%/mix.c \
-	%D%/cost.c %D%/bounds.c %D%/roles.c %D%/checks_int.h %D%/checks.c \
+	%D%/cost.c %D%/bounds.c %D%/roles.c %D%/trips.c %D%/waits.c %D%/checks_int.h %D%/checks.c \
 	%D%/checks_vectors.c %D%/checks_memory.c %D%/checks_ways.c %D%/remedies.c %D%/write.c %D%/listing.c %D%/models.c
 
 check_PROGRAMS += %D%/loops_test

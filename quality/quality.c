@@ -149,7 +149,8 @@ static void look_at_loop(struct work *w, struct body *b, struct quality_loop *q)
     body_find_addresses(b);
     quality_mix_count(b, q);
     double trips = w->options->trips ? w->options->trips[q->scope] : 0;
-    bounds_find(b, q, trips > 0 ? trips : NAN);
+    bounds_find(b, q, trips > 0 ? trips : trips_find(b));
+    waits_find(b, w->options->samples, q);
     q->model = NAN;
     if (w->models)
         models_add(w->models, b, q, w->loops.count - 1);

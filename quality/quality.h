@@ -93,6 +93,13 @@ struct quality_loop {
     double chain_long;         /* cycles of the longest chain where entries are long; 0: none */
     uint8_t bound_by;          /* enum quality_bound */
     uint8_t chain_by;          /* which of the two chains is chain_long */
+    double chain_general;     /* cycles of the longest chain through general registers: pointers, indices, conditions */
+    double waits_branch;      /* part of its samples behind branches inside of it, where mispredictions show; NaN */
+    double waits_chain;       /* part of its samples, at most, that wait for the longest chain; NaN: too few samples */
+    double waits_load;        /* part of them that wait for loads that are not on that chain; NaN likewise */
+    int8_t from_memory_known; /* do its data come from further than the first cache, by its samples? -1: not known */
+    double if_vectorized_here; /* the bound if all was vectorized for the vectors it was compiled for; NaN: no change */
+    double from_memory;        /* cycles of an iteration, about, if its data come from memory at what one core gets */
     double if_vectorized, if_clean, if_no_chain, if_next; /* the bound if all was vectorized, address work gone, no
                                                              value handed on, the first limit gone; NaN: no change */
     double model;   /* cycles of an iteration by llvm-mca; NaN: it was not asked, or could not say */
@@ -139,7 +146,8 @@ struct quality_loop {
     X(X87, "x87", x87)                                                                                                 \
     X(LOCKED, "locked", locked)                                                                                        \
     X(SMALL, "small-loads", small_loads)                                                                               \
-    X(PREFETCH, "no-prefetch", no_prefetch)
+    X(PREFETCH, "no-prefetch", no_prefetch)                                                                            \
+    X(BUSY_WAIT, "busy-wait", busy_wait)
 enum quality_check_kind {
 #define QUALITY_CHECK_NAME(name, word, rule) CHECK_##name,
     QUALITY_CHECK_LIST(QUALITY_CHECK_NAME)
@@ -154,7 +162,9 @@ struct quality_check {
     uint32_t line;        /* of the first instruction that was found; 0: unknown */
     vaddr address;        /* of that */
     double confidence;    /* 0 to 1 */
-    double gain;          /* of the loop's cycles, percent, by the bounds; NaN: they do not say */
+    double gain;          /* of the loop's cycles, percent, at most: by the bounds; NaN: they do not say */
+    double gain_low;      /* at least: if data come from memory, and entries of the loop are short, where neither is
+                             known; NaN likewise */
     str_id found, remedy; /* sentences without a full stop */
 };
 
@@ -168,15 +178,22 @@ struct quality_report {
     str_id model; /* llvm-mca's, whose estimates stand beside ours; "" none */
 };
 
+struct quality_samples { /* of the binary: where, ascending, and how many there */
+    const vaddr *addresses;
+    const double *numbers;
+    size_t count;
+};
+
 struct quality_tools { /* llvm-mc and llvm-mca: paths */
     const char *mc, *mca;
 };
 
 struct quality_options {
     const struct machine_core *machine;
-    const uint8_t *wanted;             /* by scope: look at this loop; NULL: at all innermost ones */
-    const double *trips;               /* by scope: iterations of an entry; 0: not known; NULL: of none */
-    const struct quality_tools *tools; /* NULL: without llvm-mca's estimates */
+    const uint8_t *wanted;                 /* by scope: look at this loop; NULL: at all innermost ones */
+    const double *trips;                   /* by scope: iterations of an entry; 0: not known; NULL: of none */
+    const struct quality_samples *samples; /* NULL: none are known */
+    const struct quality_tools *tools;     /* NULL: without llvm-mca's estimates */
 };
 /* The innermost loops of the tree, which must be of this binary. */
 int quality_analyze(struct bloop_binary *, const struct scope_tree *, const struct quality_options *,

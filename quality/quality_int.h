@@ -115,6 +115,14 @@ unsigned bounds_uops(const struct body *, const struct step *);
 /* The ports that each of its parts may take, as machine files write them: "015 23b"; calculation, loads, stores. */
 void bounds_ports(const struct body *, const struct step *, struct buf *);
 bool bounds_fuses(const struct body *, const struct step *, const struct step *next);
+/* What one core gets from memory in a cycle, in the middle of what server processors of today do (STREAM on one core of
+   Skylake, Ice Lake, Zen 3, Zen 4 and Neoverse N1: 3 to 8). */
+#define QUALITY_MEMORY_BYTES 4.0
+
+/* trips.c: iterations of an entry where the loop's code says how many; NaN: it does not. */
+double trips_find(const struct body *);
+/* waits.c: fills waits_* and from_memory_known; samples may be NULL. */
+void waits_find(const struct body *, const struct quality_samples *, struct quality_loop *);
 /* trips: of an entry; NaN: not known. */
 void bounds_find(struct body *, struct quality_loop *, double trips);
 

@@ -133,6 +133,8 @@ static const struct remedy remedies[] = {
     {CHECK_SMALL, 0, NULL, NULL, "load several at a time and extract them, or use vectors (-O3)"},
     {CHECK_PREFETCH, 0, NULL, NULL,
      "prefetch the data of some iterations ahead (__builtin_prefetch), if the samples are at this loop's loads"},
+    {CHECK_BUSY_WAIT, 0, NULL, NULL,
+     "give the waiting thread work to do meanwhile, or let it sleep (condition variable, std::atomic::wait, futex)"},
 };
 
 const char *quality_remedy(enum quality_check_kind kind, const struct quality_built *built)

@@ -72,7 +72,7 @@ machines         machine_ processor_
 hpcprof          hpcprof_ events_ exit_status_
 hpcprof/recorder* hpcrec hpcview_ phases_ unwind_
 bloop            bloop_ aarch64_ arch_ assemble_ assembler_ bit_ cfg_ debug_ die_ dwarf_ ehframe_ elf_ function_ functions_ gaps_ go_ image_ insn_ jump_ jumptable_ kept_ language_ line_table_ loop_ noreturn_ ranges_ regular_ scope_ section_ unit_ x86_64_
-quality          quality_ body_ bounds_ check_ checks_ cost_ finder_ models_ step_
+quality          quality_ body_ bounds_ check_ checks_ cost_ finder_ models_ step_ trips_ waits_
 mhsim            mhsim_ cache_ fully_assoc_ line_engine_ map_ mmap_store_ pages_ state_ worker_
 mhsim/instrument* decode_ hpcview_ qemu_
 mhsim/runtime*   hpcview_ modules_ runtime_ variables_

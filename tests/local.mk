@@ -95,6 +95,17 @@ EXTRA_DIST += %D%/quality/models.py %D%/quality/corpus/loops.c %D%/quality/corpu
 
 # ---- findings: planted problems, the papers' cases ----------------------------------------
 dist_check_SCRIPTS += %D%/diagnose/cases.sh %D%/diagnose/papers.sh %D%/diagnose/planted.sh
+EXTRA_DIST += %D%/diagnose/calibration.py \
+	%D%/diagnose/pairs/alias_fields.c %D%/diagnose/pairs/balanced_tasks.c %D%/diagnose/pairs/coin.c %D%/diagnose/pairs/column_walk.c %D%/diagnose/pairs/compare_strings.cpp %D%/diagnose/pairs/copy_width.cpp \
+	%D%/diagnose/pairs/counters_array.c %D%/diagnose/pairs/critical_update.f90 %D%/diagnose/pairs/debug_build.cpp %D%/diagnose/pairs/divide_by_invariant.f90 %D%/diagnose/pairs/dot_cached.c %D%/diagnose/pairs/dot_memory.c \
+	%D%/diagnose/pairs/erase_front.cpp %D%/diagnose/pairs/false_share_threads.c %D%/diagnose/pairs/flushed_lines.cpp %D%/diagnose/pairs/forwarding.c %D%/diagnose/pairs/gather_random.c %D%/diagnose/pairs/hash_chains.c \
+	%D%/diagnose/pairs/jacobi3d.cpp %D%/diagnose/pairs/large_blocks.c %D%/diagnose/pairs/large_sum.f90 %D%/diagnose/pairs/libm_exp.c %D%/diagnose/pairs/list_nodes.cpp %D%/diagnose/pairs/list_sum.c \
+	%D%/diagnose/pairs/many_tasks.c %D%/diagnose/pairs/master_only.f90 %D%/diagnose/pairs/matmul_ikj.f90 %D%/diagnose/pairs/mmap_each.cpp %D%/diagnose/pairs/modulo.c %D%/diagnose/pairs/mutex_sum.cpp \
+	%D%/diagnose/pairs/norm_float.cpp %D%/diagnose/pairs/omp_imbalance.c %D%/diagnose/pairs/oversubscribed.c %D%/diagnose/pairs/packing.f90 %D%/diagnose/pairs/pass_by_value.cpp %D%/diagnose/pairs/poll_flag.cpp \
+	%D%/diagnose/pairs/pow_square.c %D%/diagnose/pairs/regex_loop.cpp %D%/diagnose/pairs/saxpy_scalar.c %D%/diagnose/pairs/serial_part.c %D%/diagnose/pairs/short_rows.c %D%/diagnose/pairs/small_writes.c \
+	%D%/diagnose/pairs/sorted_branch.cpp %D%/diagnose/pairs/spin_wait.c %D%/diagnose/pairs/stencil_fast.f90 %D%/diagnose/pairs/stencil_rows.f90 %D%/diagnose/pairs/strings_grow.cpp %D%/diagnose/pairs/strlen_loop.c \
+	%D%/diagnose/pairs/structs.c %D%/diagnose/pairs/taskloop_fine.cpp %D%/diagnose/pairs/tasks_at_end.cpp %D%/diagnose/pairs/tree_walk.cpp %D%/diagnose/pairs/triad_width.c %D%/diagnose/pairs/triangle_omp.f90 \
+	%D%/diagnose/pairs/unoptimized.c %D%/diagnose/pairs/vector_libm.f90 %D%/diagnose/pairs/vector_sin.c %D%/diagnose/pairs/wall_clock.c %D%/diagnose/pairs/wall_math.f90 %D%/diagnose/pairs/workers_share.cpp
 EXTRA_DIST += %D%/diagnose/sarif.mjs \
 	%D%/diagnose/programs/false_sharing.c %D%/diagnose/programs/serial_region.c %D%/diagnose/programs/imbalance.c %D%/diagnose/programs/division.c %D%/diagnose/programs/scalar.c \
 	%D%/diagnose/programs/gather.c %D%/diagnose/programs/branches.c %D%/diagnose/programs/critical.c %D%/diagnose/programs/page_faults.c %D%/diagnose/programs/small_reads.c \

@@ -281,7 +281,7 @@ static const char *row_word(const struct evaluator *ev, const struct domain *d, 
 }
 
 /* One of "a|b*|c" fits. */
-static bool fits(const char *globs, const char *word)
+bool resolved_name_fits(const char *globs, const char *word)
 {
     char one[256];
     for (const char *at = globs;; at++) {
@@ -303,7 +303,7 @@ bool resolved_filters_hold(const struct evaluator *ev, const struct resolved *of
         const char *word = d->table ? row_word(ev, d, id, f->what) : NULL;
         if (!word)
             word = place_word(ev, domain_place(ev, d, id), f->what);
-        if (!word || fits(f->globs, word) == f->not )
+        if (!word || resolved_name_fits(f->globs, word) == f->not )
             return false;
     }
     return true;
@@ -356,6 +356,15 @@ static double confidence_of(const struct evaluator *ev, const struct resolved *o
     return confidence;
 }
 
+/* What is likely gained lies nearer to the least: bounds and shares of time are what the best remedy would bring. */
+static void set_gain(struct candidate *c, const struct moved *severity, double least)
+{
+    c->most = severity->value > 100 ? 100 : severity->value; /* NaN stays */
+    c->least = isnan(least) ? c->most : fmin(fmax(least, 0), c->most);
+    c->severity = (3 * c->least + c->most) / 4;
+    c->error = severity->error > 0 ? severity->error * (c->most > 0 ? c->severity / c->most : 1) : NAN;
+}
+
 struct tested evaluator_test_at(const struct evaluator *ev, const struct resolved *of, uint32_t id)
 {
     struct tested t = {.state = SEARCH_FALSE, .candidate = {.id = id, .severity = NAN, .error = NAN}};
@@ -369,8 +378,8 @@ struct tested evaluator_test_at(const struct evaluator *ev, const struct resolve
         best_of(ev, of, of->property->severities.items, of->severities.items, of->severities.count, id);
     if (of->property->hypothesis && isnan(severity.value))
         severity = (struct moved){.value = 0};
-    t.candidate.severity = severity.value > 100 ? 100 : severity.value;
-    t.candidate.error = severity.error > 0 ? severity.error : NAN;
+    set_gain(&t.candidate, &severity,
+             best_of(ev, of, of->property->leasts.items, of->leasts.items, of->leasts.count, id).value);
     t.candidate.confidence = confidence_of(ev, of, &t.candidate);
     if (isnan(severity.value) || (severity.error > 0 && severity.value < 2 * severity.error))
         t.state = SEARCH_UNKNOWN;
@@ -548,10 +557,12 @@ static void resolved_free(struct resolved *of)
     exprs_release(of->conditions.items, of->conditions.count);
     exprs_release(of->confidences.items, of->confidences.count);
     exprs_release(of->severities.items, of->severities.count);
+    exprs_release(of->leasts.items, of->leasts.count);
     exprs_release(of->pieces.items, of->pieces.count);
     vec_release(&of->conditions);
     vec_release(&of->confidences);
     vec_release(&of->severities);
+    vec_release(&of->leasts);
     vec_release(&of->pieces);
     vec_release(&of->candidates);
     vec_release(&of->lacking);

@@ -49,7 +49,9 @@ struct domain {                /* what a property is asked of */
 };
 struct candidate {
     uint32_t id, condition;
-    double severity, confidence, error;
+    double severity;    /* percent of the run that is likely gained: (3 least + most) / 4 */
+    double least, most; /* the interval of the gain */
+    double confidence, error;
 };
 struct resolved { /* a property, seen from a run */
     const struct property *property;
@@ -60,6 +62,7 @@ struct resolved { /* a property, seen from a run */
     struct VEC(struct resolved_expr) conditions;
     struct VEC(struct resolved_expr) confidences;
     struct VEC(struct resolved_expr) severities;
+    struct VEC(struct resolved_expr) leasts;
     struct VEC(struct resolved_expr) pieces; /* of title, evidence, explanation, remedy in turn; expr NULL: none */
     struct VEC(struct candidate) candidates;
     size_t uncertain;                      /* held, with less severity than twice its error */
@@ -112,6 +115,12 @@ struct tested {
 struct tested evaluator_test_at(const struct evaluator *, const struct resolved *, uint32_t id);
 double resolved_value(const struct evaluator *, const struct resolved *, const struct resolved_expr *, uint32_t id);
 bool resolved_filters_hold(const struct evaluator *, const struct resolved *, uint32_t id);
+/* One of "a|b*|c" fits. */
+bool resolved_name_fits(const char *globs, const char *word);
+/* The metric called "time" of a run, or of the last run that has one; SIZE_MAX: none. */
+size_t evaluator_time(const struct evaluator *, uint32_t run);
+/* Load modules in which threads wait by spinning. */
+#define RUNTIME_LIBRARIES "libgomp.so*|libomp.so*|libomp5*|libiomp5*|libtbb.so*"
 place_ix domain_place(const struct evaluator *, const struct domain *, uint32_t id);
 /* Of nodes of a tree: is this one of them? */
 bool resolved_has(const struct resolved *, uint32_t id);

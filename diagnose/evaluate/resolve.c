@@ -41,7 +41,8 @@ static uint32_t *table_row_of_places(struct evaluator *ev, const struct table *t
 
 static const char *const place_facts[] = {"place.depth",      "place.innermost",   "place.instances",
                                           "place.has_source", "place.irreducible", "path.repeats"};
-static const char *const run_facts[] = {"run.seconds", "run.processes", "run.threads", "run.ranks"};
+static const char *const run_facts[] = {"run.seconds", "run.processes",  "run.threads",
+                                        "run.ranks",   "run.processors", "run.in_runtimes"};
 
 static int word_among(const char *name, const char *const *list, size_t n)
 {
@@ -151,6 +152,51 @@ static bool bind_metric(struct binder *b, const struct expr_operand *o, struct s
     return true;
 }
 
+size_t evaluator_time(const struct evaluator *ev, uint32_t run)
+{
+    struct resolved of = {.run = run};
+    struct binder b = {.ev = (struct evaluator *)ev, .of = &of};
+    struct expr_operand time = {.name = (char *)"time", .run = (char *)""};
+    size_t found = find_metric(&b, &time, false);
+    for (size_t i = ev->e->run_count; found == SIZE_MAX && i-- > 0;) {
+        of.run = (uint32_t)i;
+        found = find_metric(&b, &time, false);
+    }
+    return found;
+}
+
+/* Facts that a measurement may lack; formulas give a default: or(run.processors, 1). */
+enum { RUN_PROCESSORS = 4, RUN_IN_RUNTIMES };
+
+/* How many processors the run's processes could use; NaN: that was not noted. */
+static double run_processors(const struct experiment *e, uint32_t run)
+{
+    const struct experiment_run *r = run < e->run_count ? &e->runs[run] : NULL;
+    for (uint32_t i = 0; r && i < r->environment_count; i++)
+        if (strcmp(strtab_get(e->strings, r->environment[i].name), "processors usable") == 0) {
+            double n = strtod(strtab_get(e->strings, r->environment[i].value), NULL);
+            return n > 0 ? n : NAN;
+        }
+    return NAN;
+}
+
+/* The part of the run's time inside libraries of threads, where threads spin while they wait. */
+static double run_in_runtimes(const struct binder *b, uint32_t run)
+{
+    const struct experiment *e = b->ev->e;
+    size_t metric = evaluator_time(b->ev, run);
+    double inside = 0;
+    if (metric == SIZE_MAX)
+        return NAN;
+    for (place_ix i = 0; i < e->place_count; i++)
+        if (e->places[i].kind == PLACE_MODULE &&
+            resolved_name_fits(RUNTIME_LIBRARIES, strtab_get(e->strings, e->places[i].name))) {
+            double value = experiment_value(e, metric, i, VALUE_INCLUSIVE);
+            inside += isnan(value) ? 0 : value;
+        }
+    return inside / experiment_value(e, metric, 0, VALUE_INCLUSIVE);
+}
+
 static bool bind_fact(struct binder *b, const struct expr_operand *o, struct source *s)
 {
     int run = word_among(o->name, run_facts, ARRAY_SIZE(run_facts));
@@ -160,8 +206,11 @@ static bool bind_fact(struct binder *b, const struct expr_operand *o, struct sou
     if (run >= 0) {
         s->kind = FROM_CONSTANT;
         /* experiments on one program are alike: the first tells */
-        s->constant = run_fact(b->ev->e, b->ev->options.one_program ? 0 : run_of(b, o), run);
-        if (isnan(s->constant))
+        uint32_t of = b->ev->options.one_program ? 0 : run_of(b, o);
+        s->constant = run == RUN_PROCESSORS    ? run_processors(b->ev->e, of)
+                      : run == RUN_IN_RUNTIMES ? run_in_runtimes(b, of)
+                                               : run_fact(b->ev->e, of, run);
+        if (isnan(s->constant) && run < RUN_PROCESSORS)
             lacks(b, o->name);
         return true;
     }
@@ -445,6 +494,8 @@ static struct resolved *resolve(struct evaluator *ev, uint32_t index, uint32_t r
         *vec_push(&of->confidences) = bind_expr(&b, p->confidences.items[i].expr, true);
     for (size_t i = 0; i < p->severities.count; i++)
         *vec_push(&of->severities) = bind_expr(&b, p->severities.items[i].expr, true);
+    for (size_t i = 0; i < p->leasts.count; i++)
+        *vec_push(&of->leasts) = bind_expr(&b, p->leasts.items[i].expr, true);
     bind_texts(&b);
     if (lacking < of->lacking.count) /* without the table, its columns are not missed one by one */
         of->lacking.count = lacking;

@@ -326,7 +326,7 @@ int asl_read_clause(struct asl_reader *r, struct property *p)
 {
     static const char *const words[] = {"CONDITION",   "CONFIDENCE", "SEVERITY", "TITLE", "EVIDENCE",
                                         "EXPLANATION", "REMEDY",     "REFINES",  "NEEDS", "FOR",
-                                        "WHERE",       "AT",         "TOGETHER"};
+                                        "WHERE",       "AT",         "TOGETHER", "LEAST"};
     size_t i = 0;
     const struct token *at = r->t;
     while (i < ARRAY_SIZE(words) && !is(r->t, words[i]))
@@ -352,6 +352,7 @@ int asl_read_clause(struct asl_reader *r, struct property *p)
                  : i == 9  ? read_for(r, p)
                  : i == 10 ? read_where(r, p)
                  : i == 12 ? !(p->together = true)
+                 : i == 13 ? read_values(r, p, &p->leasts)
                            : ((p->at_column = name(r, "a column")) ? 0 : -1);
     return status < 0 ? -1 : expect(r, ";", at->text);
 }

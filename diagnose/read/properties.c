@@ -17,6 +17,8 @@ void property_release(struct property *p)
         expr_free(p->confidences.items[i].expr);
     for (size_t i = 0; i < p->severities.count; i++)
         expr_free(p->severities.items[i].expr);
+    for (size_t i = 0; i < p->leasts.count; i++)
+        expr_free(p->leasts.items[i].expr);
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         for (size_t k = 0; k < texts[i]->count; k++)
             expr_free(texts[i]->items[k].expr);
@@ -25,6 +27,7 @@ void property_release(struct property *p)
     vec_release(&p->conditions);
     vec_release(&p->confidences);
     vec_release(&p->severities);
+    vec_release(&p->leasts);
     vec_release(&p->filters);
     vec_release(&p->needs);
 }
@@ -96,4 +99,6 @@ void property_each_expr(const struct property *p, void (*each)(void *ctx, const 
         each(ctx, p->confidences.items[i].expr);
     for (size_t i = 0; i < p->severities.count; i++)
         each(ctx, p->severities.items[i].expr);
+    for (size_t i = 0; i < p->leasts.count; i++)
+        each(ctx, p->leasts.items[i].expr);
 }

@@ -56,6 +56,7 @@ struct property {
     struct VEC(struct condition) conditions;
     struct VEC(struct guarded) confidences;
     struct VEC(struct guarded) severities;
+    struct VEC(struct guarded) leasts; /* of what may be gained; none: as much as the severity */
     struct VEC(struct row_filter) filters;
     struct VEC(const char *) needs; /* what must be measured; none: all that formulas name */
     struct text title, evidence, explanation, remedy;

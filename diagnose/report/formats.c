@@ -87,10 +87,12 @@ static void put_result(struct jsonout *j, const struct experiment *e, const stru
     json_put_string(j, "level", f->severity >= 10 ? "error" : f->severity >= 3 ? "warning" : "note");
     put_text(j, "message", message.bytes);
     put_location(j, e, f);
-    json_put_double(j, "rank", f->severity * f->confidence); /* 0 to 100 */
+    json_put_double(j, "rank", f->severity); /* 0 to 100 */
     json_key(j, "properties");
     json_begin_object(j);
     json_put_double(j, "severity", f->severity);
+    json_put_double(j, "gainLow", f->gain_low);
+    json_put_double(j, "gainHigh", f->gain_high);
     json_put_double(j, "confidence", f->confidence);
     json_end_object(j);
     json_end_object(j);

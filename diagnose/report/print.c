@@ -45,17 +45,29 @@ static void add_paragraph(struct buf *out, const char *label, const char *text)
     buf_release(&safe);
 }
 
-static void add_finding(struct buf *out, size_t number, const struct finding *f)
+/* "5 to 48%", or "59%" where both ends are the same to the digit. */
+static void add_gain(struct buf *out, const struct finding *f)
 {
-    buf_printf(out, "%zu. %.1f%%", number, f->severity);
-    if (!isnan(f->error))
-        buf_printf(out, " ±%.1f", f->error);
-    buf_printf(out, " (confidence %.2f)  ", f->confidence);
+    double low = isnan(f->gain_low) ? f->severity : f->gain_low,
+           high = isnan(f->gain_high) ? f->severity : f->gain_high;
+    int digits = high < 9.95 ? 1 : 0;
+    if (high - low < 0.5)
+        buf_printf(out, "%.*f%%", digits, high);
+    else
+        buf_printf(out, "%.*f to %.*f%%", digits, low, digits, high);
+}
+
+static void add_finding(struct buf *out, size_t number, const struct finding *f, bool explained)
+{
+    buf_printf(out, "%zu. ", number);
+    add_gain(out, f);
+    buf_printf(out, " (confidence %.0f%%)  ", 100 * f->confidence);
     buf_safe(out, f->title);
     buf_str(out, "\n");
     add_paragraph(out, "where:", f->where);
     add_paragraph(out, "evidence:", f->evidence);
-    add_paragraph(out, "", f->explanation);
+    if (explained)
+        add_paragraph(out, "", f->explanation);
     add_paragraph(out, "remedy:", f->remedy);
 }
 
@@ -139,18 +151,65 @@ static size_t count_properties(const struct diagnosis *d)
     return n;
 }
 
-static void write_text(const struct diagnosis *d, struct outfile *out)
+/* What would test how many of the properties that were not tested: "19 need hpcview record --phases". */
+static void add_what_tests(struct buf *out, const struct diagnosis *d)
 {
-    struct buf b = {0};
-    if (d->findings.count)
-        buf_printf(&b, "%zu finding%s (>= %g%% of the run), ordered by potential gain x confidence\n",
-                   d->findings.count, d->findings.count == 1 ? "" : "s", d->threshold);
-    else
-        buf_printf(&b, "No finding costs %g%% of the run or more.\n", d->threshold);
-    for (size_t i = 0; i < d->findings.count; i++) {
-        buf_char(&b, '\n');
-        add_finding(&b, i + 1, &d->findings.items[i]);
+    struct strtab *makers = strtab_create();
+    struct VEC(size_t) counts = {0};
+    size_t none = strtab_count(makers);
+    struct buf text = {0};
+    for (size_t i = 0; i < d->search.count; i++) {
+        const char *note = d->search.items[i].note, *from = strrchr(note, '('), *to = from ? strchr(from, ')') : NULL;
+        if (d->search.items[i].state != SEARCH_NOT_MEASURABLE)
+            continue;
+        char *maker = to ? mem_printf("%.*s", (int)(to - from - 1), from + 1) : mem_strdup("other events (record -e)");
+        size_t at = strtab_add(makers, maker) - none;
+        mem_free(maker);
+        while (counts.count <= at)
+            *vec_push(&counts) = 0;
+        counts.items[at]++;
     }
+    for (size_t i = 0; i < counts.count; i++)
+        buf_printf(&text, "%s%zu need%s %s", i ? "; " : "", counts.items[i], counts.items[i] == 1 ? "s" : "",
+                   strtab_get(makers, (str_id)(none + i)));
+    if (counts.count)
+        add_paragraph(out, "not tested (--untested lists them):", text.bytes);
+    buf_release(&text);
+    vec_release(&counts);
+    strtab_free(makers);
+}
+
+/* The first finding in a sentence. */
+static void add_verdict(struct buf *out, const struct diagnosis *d)
+{
+    const struct finding *f = &d->findings.items[0];
+    buf_safe(out, f->title);
+    if (*f->where && !strstr(f->title, f->where)) {
+        buf_str(out, ": ");
+        buf_safe(out, f->where);
+    }
+    buf_str(out, ". Likely gain: ");
+    add_gain(out, f);
+    buf_str(out, " of the run.\n\n");
+}
+
+static void write_text(const struct diagnosis *d, struct diagnose_text detail, struct outfile *out)
+{
+    enum { FINDINGS_SHOWN = 5 };
+    struct buf b = {0};
+    size_t shown = !detail.all && d->findings.count > FINDINGS_SHOWN ? FINDINGS_SHOWN : d->findings.count;
+    if (d->findings.count) {
+        add_verdict(&b, d);
+        buf_printf(&b, "%zu finding%s (>= %g%% of the run), ordered by likely gain\n", d->findings.count,
+                   d->findings.count == 1 ? "" : "s", d->threshold);
+    } else
+        buf_printf(&b, "No finding costs %g%% of the run or more.\n", d->threshold);
+    for (size_t i = 0; i < shown; i++) {
+        buf_char(&b, '\n');
+        add_finding(&b, i + 1, &d->findings.items[i], detail.all);
+    }
+    if (shown < d->findings.count)
+        buf_printf(&b, "\n%zu more findings: --all shows them\n", d->findings.count - shown);
     if (d->strategy != DIAGNOSE_WHOLE)
         add_history(&b, d);
     else {
@@ -158,7 +217,10 @@ static void write_text(const struct diagnosis *d, struct outfile *out)
                    count_properties(d), count_states(d, SEARCH_TRUE), count_states(d, SEARCH_FALSE),
                    count_states(d, SEARCH_UNKNOWN), count_states(d, SEARCH_NOT_MEASURABLE));
         add_unknown(&b, d);
-        add_not_tested(&b, d);
+        if (detail.untested)
+            add_not_tested(&b, d);
+        else
+            add_what_tests(&b, d);
     }
     outfile_write(out, b.bytes, b.len);
     buf_release(&b);
@@ -201,13 +263,17 @@ static uint32_t line_of(const struct experiment *e, place_ix place)
 static void write_csv(const struct experiment *e, const struct diagnosis *d, struct outfile *out)
 {
     struct buf b = {0};
-    buf_str(&b, "property,title,severity,error,confidence,file,line,where,evidence,explanation,remedy\n");
+    buf_str(
+        &b,
+        "property,title,severity,error,gain_low,gain_high,confidence,file,line,where,evidence,explanation,remedy\n");
     for (size_t i = 0; i < d->findings.count; i++) {
         const struct finding *f = &d->findings.items[i];
         csv_text(&b, f->property);
         csv_text(&b, f->title);
         csv_number(&b, f->severity);
         csv_number(&b, f->error);
+        csv_number(&b, f->gain_low);
+        csv_number(&b, f->gain_high);
         csv_number(&b, f->confidence);
         csv_text(&b, file_of(e, f->place));
         buf_printf(&b, ",%u", line_of(e, f->place));
@@ -230,6 +296,8 @@ static void put_finding(struct jsonout *j, const struct experiment *e, const str
     json_put_string(j, "title", f->title);
     json_put_double(j, "severity", f->severity);
     json_put_double(j, "error", f->error);
+    json_put_double(j, "gain_low", f->gain_low);
+    json_put_double(j, "gain_high", f->gain_high);
     json_put_double(j, "confidence", f->confidence);
     json_put_string(j, "file", file_of(e, f->place));
     json_put_double(j, "line", line_of(e, f->place));
@@ -283,11 +351,11 @@ static void write_json(const struct experiment *e, const struct diagnosis *d, st
 }
 
 void diagnosis_write(const struct experiment *e, const struct properties *p, const struct diagnosis *d,
-                     enum diagnose_format format, const char *version, struct outfile *out)
+                     enum diagnose_format format, struct diagnose_text detail, const char *version, struct outfile *out)
 {
     switch (format) {
     case DIAGNOSE_TEXT:
-        write_text(d, out);
+        write_text(d, detail, out);
         break;
     case DIAGNOSE_CSV:
         write_csv(e, d, out);

@@ -11,7 +11,7 @@ static const struct table_column finding_columns[] = {
      .unit = "%",
      .type = TABLE_NUMBER,
      .merge = TABLE_LAST,
-     .description = "Percent of the run that is lost."},
+     .description = "Percent of the run that is likely gained."},
     {.name = "confidence",
      .type = TABLE_NUMBER,
      .merge = TABLE_LAST,
@@ -30,6 +30,18 @@ static const struct table_column finding_columns[] = {
      .merge = TABLE_LAST,
      .description = "Number of copies of the same scope in the source."},
     {.name = "name", .title = "property", .type = TABLE_TEXT, .merge = TABLE_LAST},
+    {.name = "gain_low",
+     .title = "gain at least",
+     .unit = "%",
+     .type = TABLE_NUMBER,
+     .merge = TABLE_LAST,
+     .description = "Percent of the run: the lower end of what removing the cause gains."},
+    {.name = "gain_high",
+     .title = "gain at most",
+     .unit = "%",
+     .type = TABLE_NUMBER,
+     .merge = TABLE_LAST,
+     .description = "Percent of the run: the upper end."},
 };
 static const struct table_decl findings_decl = {"findings", "Findings", "Performance problems, worst first.",
                                                 finding_columns, ARRAY_SIZE(finding_columns)};
@@ -61,7 +73,9 @@ static void add_finding(struct table *t, struct strtab *s, const struct finding 
                                       {.text = strtab_add(s, f->remedy)},
                                       {.text = strtab_add(s, path ? f->where : "")},
                                       {.count = f->copies},
-                                      {.text = strtab_add(s, f->property)}});
+                                      {.text = strtab_add(s, f->property)},
+                                      {.number = f->gain_low},
+                                      {.number = f->gain_high}});
 }
 
 static void add_step(struct table *t, struct strtab *s, const struct search_step *step)
@@ -156,6 +170,8 @@ static void read_finding(const struct experiment *e, struct diagnosis *d, const 
         .tree = TREE_SCOPES,
         .node = NODE_NONE,
         .severity = number_of(t, row, "severity"),
+        .gain_low = number_of(t, row, "gain_low"),
+        .gain_high = number_of(t, row, "gain_high"),
         .error = number_of(t, row, "error"),
         .confidence = number_of(t, row, "confidence"),
         .copies = (size_t)count_of(t, row, "copies"),

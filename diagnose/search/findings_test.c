@@ -99,7 +99,7 @@ struct to_write {
 static void write_it(void *ctx, struct outfile *out)
 {
     const struct to_write *w = ctx;
-    diagnosis_write(w->h->e, w->h->p, w->d, w->format, "1.0", out);
+    diagnosis_write(w->h->e, w->h->p, w->d, w->format, (struct diagnose_text){true, true}, "1.0", out);
 }
 
 static void add_written(const struct at_hand *h, const struct diagnosis *d, enum diagnose_format format,

@@ -21,8 +21,8 @@ struct group { /* copies of one thing */
     struct candidate worst;
     place_ix place; /* of the worst; PLACE_NONE */
     size_t copies;
-    double severity, squares; /* added up */
-    double below;             /* the largest severity of what is inside */
+    double severity, least, most, squares; /* added up */
+    double below;                          /* the largest severity of what is inside */
     bool dropped;
     struct buf runs; /* names, where several have it */
 };
@@ -59,8 +59,17 @@ static void add_to_group(struct group *g, const struct candidate *c, const struc
     if (known && c->severity <= known->severity)
         return;
     g->severity += c->severity - (known ? known->severity : 0);
+    g->least += c->least - (known ? known->least : 0);
+    g->most += c->most - (known ? known->most : 0);
     g->squares += known ? -square_of_error(known) : 0;
     g->squares += square_of_error(c);
+}
+
+static void limit_gain(struct group *g)
+{
+    g->severity = fmin(g->severity, 100);
+    g->least = fmin(g->least, 100);
+    g->most = fmin(g->most, 100);
 }
 
 static void group_copies(struct merging *u, const struct resolved *of, size_t first)
@@ -88,7 +97,7 @@ static void group_copies(struct merging *u, const struct resolved *of, size_t fi
         *hashmap_put(&u->at, of->domain->table ? place : c->id) = *slot;
     }
     for (size_t i = first; i < u->groups.count; i++)
-        u->groups.items[i].severity = fmin(u->groups.items[i].severity, 100);
+        limit_gain(&u->groups.items[i]);
     hashmap_release(&by_source);
     hashmap_release(&by_place);
 }
@@ -134,6 +143,29 @@ static double own_certainty(const struct candidate *c)
     return c->error > 0 ? fmax(erf(c->severity / c->error / sqrt(2)), 0.01) : 1;
 }
 
+/* A place inside another one that the property holds at is a part of that one: an inlined call of the same name. */
+static void leave_out_nested(struct merging *u, const struct resolved *of)
+{
+    for (size_t i = 0; i < of->candidates.count; i++) {
+        const struct candidate *c = &of->candidates.items[i];
+        uint32_t node = node_of(of, c, domain_place(u->ev, of->domain, c->id));
+        uint32_t own = node == NODE_NONE ? HASHMAP_NONE : hashmap_get(&u->at, node);
+        bool nested = false;
+        for (uint32_t up = node; own != HASHMAP_NONE && !nested && up != NODE_NONE;) {
+            up = experiment_node_parent(u->ev->e, tree_of(of), up);
+            nested = up != NODE_NONE && hashmap_get(&u->at, up) != HASHMAP_NONE;
+        }
+        if (nested) {
+            struct group *g = &u->groups.items[own];
+            g->severity -= c->severity;
+            g->least -= c->least;
+            g->most -= c->most;
+            g->squares -= square_of_error(c);
+            g->copies--;
+        }
+    }
+}
+
 /* All of them as one, at the worst place; below the threshold, or within chance, none. */
 static void put_together(struct merging *u, size_t first)
 {
@@ -144,7 +176,10 @@ static void put_together(struct merging *u, size_t first)
             all->worst = g->worst;
             all->place = g->place;
         }
-        all->severity = fmin(all->severity + g->severity, 100);
+        all->severity += g->severity;
+        all->least += g->least;
+        all->most += g->most;
+        limit_gain(all);
         all->squares += g->squares;
         all->copies += g->copies;
     }
@@ -159,6 +194,8 @@ static void merge_property(struct merging *u, const struct resolved *of)
     size_t first = u->groups.count;
     group_copies(u, of, first);
     if (of->property->together) {
+        if (!of->domain->table)
+            leave_out_nested(u, of);
         if (u->groups.count > first)
             put_together(u, first);
         hashmap_release(&u->at);
@@ -247,9 +284,10 @@ static void merge_runs(struct merging *u)
 static int compare_findings(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
-    double of_x = x->severity * x->confidence, of_y = y->severity * y->confidence;
-    if (of_x != of_y)
-        return of_x > of_y ? -1 : 1;
+    if (x->severity != y->severity)
+        return x->severity > y->severity ? -1 : 1;
+    if (x->confidence != y->confidence)
+        return x->confidence > y->confidence ? -1 : 1;
     int order = strcmp(x->property, y->property);
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
@@ -273,27 +311,69 @@ static const char *evidence(struct merging *u, struct diagnosis *d, const struct
     return text;
 }
 
+/* Where a programmer can act: the place itself where it has own source; else what it was inlined into, or what called
+   it most. *part: of the group's time, called from there. */
+static place_ix own_place(const struct merging *u, const struct group *g, double *part)
+{
+    enum { PLACES_MOST = 256 };
+    const struct experiment *e = u->ev->e;
+    const struct resolved *of = g->of;
+    size_t metric = evaluator_time(u->ev, of->run), n = 0;
+    place_ix own = diagnosis_own_scope(e, g->place), places[PLACES_MOST];
+    *part = 1;
+    if (g->place == PLACE_NONE || e->places[g->place].kind == PLACE_PROGRAM || own != PLACE_NONE || metric == SIZE_MAX)
+        return own == PLACE_NONE ? g->place : own;
+    for (size_t i = 0; of->property->together && i < of->candidates.count && n < PLACES_MOST; i++)
+        if ((places[n] = domain_place(u->ev, of->domain, of->candidates.items[i].id)) != PLACE_NONE)
+            n++;
+    if (n == 0)
+        places[n++] = g->place;
+    own = diagnosis_own_caller(e, metric, places, n, part);
+    return own == PLACE_NONE ? g->place : own;
+}
+
+/* "malloc in libc.so.6", and how much of it is called from where the finding is. */
+static const char *evidence_in_library(const struct merging *u, struct diagnosis *d, const struct group *g, double part)
+{
+    const struct experiment *e = u->ev->e;
+    place_ix module = g->place;
+    while (module != PLACE_NONE && e->places[module].kind != PLACE_MODULE)
+        module = e->places[module].parent;
+    const char *name = strtab_get(e->strings, e->places[g->place].name),
+               *in = module == PLACE_NONE ? "" : strtab_get(e->strings, e->places[module].name);
+    if (module == g->place || !*in)
+        return arena_printf(d->arena, "in %s, %.0f%% of it called from here", name, 100 * part);
+    return arena_printf(d->arena, "%s in %s, %.0f%% of it called from here", name, in, 100 * part);
+}
+
 static void make_finding(struct merging *u, struct diagnosis *d, const struct group *g)
 {
     struct evaluator *ev = u->ev;
     const struct resolved *of = g->of;
     uint32_t id = g->worst.id;
+    double part;
+    place_ix own = of->domain->table ? g->place : own_place(u, g, &part);
+    const char *text = evidence(u, d, g);
+    if (own != g->place)
+        text = arena_printf(d->arena, "%s%s%s", text, *text ? "; " : "", evidence_in_library(u, d, g, part));
     bool node = !of->domain->table && of->domain->tree != TREE_SCOPES;
     const char *title = resolved_text(ev, d->arena, of, 0, id);
     *vec_push(&d->findings) = (struct finding){
         .property = of->property->name,
         .title = *title ? title : of->property->name,
         .run = of->run,
-        .place = g->place,
+        .place = own,
         .tree = of->domain->table ? TREE_SCOPES : of->domain->tree,
         .node = node ? id : NODE_NONE,
         .severity = g->severity,
+        .gain_low = g->least,
+        .gain_high = g->most,
         .error = g->squares > 0 ? sqrt(g->squares) : NAN,
         .confidence = g->worst.confidence,
         .copies = g->copies,
         .where = node ? diagnose_node_label(d->arena, ev->e, of->domain->tree, id)
-                      : diagnose_place_label(d->arena, ev->e, g->place),
-        .evidence = evidence(u, d, g),
+                      : diagnose_place_label(d->arena, ev->e, own),
+        .evidence = text,
         .explanation = resolved_text(ev, d->arena, of, 2, id),
         .remedy = resolved_text(ev, d->arena, of, 3, id),
     };

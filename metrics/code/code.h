@@ -20,6 +20,7 @@
 struct sampled {
     const vaddr *addresses; /* ascending */
     const double *weights;  /* of each: its share of the metrics, added up */
+    const double *samples;  /* of each: how many of the event with most samples; NULL: not known */
     size_t count;
     uint64_t *listed;            /* bytes of code whose instructions are listed so far, of all modules */
     const struct correlation *c; /* NULL, or who knows trip counts (correlate_trips) */
@@ -72,6 +73,8 @@ void loops_note(struct correlation *, const struct quality_report *, const place
 
 /* By site its share of each column, added up; mem_free. */
 double *instructions_weigh_sites(const struct correlation *);
+/* Samples at each site of the event that has most of them; NULL: no event is sampled. mem_free. */
+double *instructions_site_samples(const struct correlation *);
 /* Procedures that are worth showing, those that were sampled most first. */
 struct sampled_procedures VEC(scope_ix);
 void instructions_choose(struct scope_tree *, const struct sampled *, struct sampled_procedures *);

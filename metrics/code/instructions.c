@@ -29,6 +29,33 @@ double *instructions_weigh_sites(const struct correlation *c)
     return weights;
 }
 
+static double samples_of(const struct correlation *c, size_t column)
+{
+    uint64_t period = column < c->columns->list.count ? c->columns->list.items[column].metric.period : 0;
+    double n = 0;
+    for (size_t i = 0; period && i < c->cells.items[column].count; i++)
+        n += (double)c->cells.items[column].items[i].value / (double)period;
+    return n;
+}
+
+double *instructions_site_samples(const struct correlation *c)
+{
+    size_t most = SIZE_MAX;
+    double samples = 0;
+    for (size_t column = 0; c->columns && column < c->cells.count; column++) {
+        double n = samples_of(c, column);
+        most = n > samples ? column : most;
+        samples = n > samples ? n : samples;
+    }
+    if (most == SIZE_MAX)
+        return NULL;
+    double *at = mem_calloc(c->sites.count, sizeof *at);
+    const struct cell_list *cells = &c->cells.items[most];
+    for (size_t i = 0; i < cells->count; i++)
+        at[cells->items[i].site] += (double)cells->items[i].value / (double)c->columns->list.items[most].metric.period;
+    return at;
+}
+
 struct weighed {
     scope_ix procedure;
     double weight;

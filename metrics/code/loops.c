@@ -74,8 +74,12 @@ struct quality_report *loops_analyze(struct loop_machines *machines, struct bloo
         return NULL;
     uint8_t *sampled = sampled_loops(tree, at);
     double *trips = trips_of_loops(tree, at);
-    const struct quality_options options = {
-        .machine = machine, .wanted = sampled, .trips = trips, .tools = machines->llvm};
+    const struct quality_samples samples = {at->addresses, at->samples, at->count};
+    const struct quality_options options = {.machine = machine,
+                                            .wanted = sampled,
+                                            .trips = trips,
+                                            .samples = at->samples ? &samples : NULL,
+                                            .tools = machines->llvm};
     if (quality_analyze(binary, tree, &options, &report, warnings, &err) == 0)
         tell_unrolled(tree, report);
     mem_free(sampled);
@@ -156,6 +160,7 @@ static void add_check(struct table *t, struct strtab *strings, const struct qual
                                       text(strings, quality_check_word(c->kind)),
                                       {.number = c->confidence},
                                       number(c->gain),
+                                      number(c->gain_low),
                                       text(strings, strtab_get(r->strings, c->found)),
                                       text(strings, strtab_get(r->strings, c->remedy)),
                                       {.count = c->line}});

@@ -45,6 +45,7 @@ void correlation_release(struct correlation *c)
     mem_free(c->site_place);
     mem_free(c->site_state);
     mem_free(c->site_weight);
+    mem_free(c->site_samples);
     mem_free(c->call_node);
     mem_free(c->file_rank);
     hashmap_release(&c->listed);

@@ -170,6 +170,8 @@ struct correlation {
     uint8_t *site_state;            /* enum site_state */
     uint32_t *call_node;            /* by call, the node of its line; NULL: there is no tree of calls (calls.c) */
     double *site_weight;            /* its share of each column, added up */
+    double *site_samples;           /* samples of the event that has most of them; NULL: periods are not known */
+    const struct columns *columns;  /* what the cells are of; lent. NULL: not known */
     struct VEC(struct loop_count) loop_counts; /* by site, of those where loops begin; of all runs */
     struct hashmap loop_at; /* hash of module and address to loop_counts, of files that several modules are, once */
     uint64_t listed_bytes;  /* of code whose instructions are among the tables */

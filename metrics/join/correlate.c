@@ -373,7 +373,7 @@ static void ask_structure(struct correlation *c, uint32_t module, const uint32_t
                           const struct structure_source *source, struct warnings *warnings)
 {
     struct VEC(vaddr) addresses = {0};
-    struct VEC(double) weights = {0};
+    struct VEC(double) weights = {0}, samples = {0};
     struct module *m = &c->modules.items[module];
     m->state = STRUCTURE_NONE;
     for (size_t i = 0; i < count; i++) {
@@ -383,14 +383,23 @@ static void ask_structure(struct correlation *c, uint32_t module, const uint32_t
         if (addresses.count == 0 || addresses.items[addresses.count - 1] != s->address) {
             *vec_push(&addresses) = s->address;
             *vec_push(&weights) = 0;
+            *vec_push(&samples) = 0;
         }
         weights.items[weights.count - 1] += c->site_weight[sites[i]];
+        samples.items[samples.count - 1] += c->site_samples ? c->site_samples[sites[i]] : 0;
     }
-    const struct sampled sampled = {addresses.items, weights.items, addresses.count, &c->listed_bytes, c, module};
+    const struct sampled sampled = {.addresses = addresses.items,
+                                    .weights = weights.items,
+                                    .samples = c->site_samples ? samples.items : NULL,
+                                    .count = addresses.count,
+                                    .listed = &c->listed_bytes,
+                                    .c = c,
+                                    .module = module};
     source->scopes(source->ctx, m, c->strings, &sampled, warnings);
     m->stripped = m->tree && !has_lines(m->tree);
     vec_release(&addresses);
     vec_release(&weights);
+    vec_release(&samples);
 }
 
 static void place_module(struct correlation *c, const struct config *config, uint32_t module, const uint32_t *sites,
@@ -435,6 +444,7 @@ void correlate_place(struct correlation *c, const struct config *config, const s
     size_t n = c->sites.count;
     uint32_t *order = sort_digits(c, c->sites.count, DIGITS, digit);
     c->site_weight = instructions_weigh_sites(c);
+    c->site_samples = instructions_site_samples(c);
     correlate_loop_counts(c);
     c->site_place = mem_alloc(n * sizeof *c->site_place);
     c->site_state = mem_calloc(n, 1);

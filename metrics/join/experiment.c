@@ -256,6 +256,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
     if (status == 0)
         status = ingest_inputs(&c, config, inputs, input_count, &columns, warnings, err);
     if (status == 0) {
+        c.columns = &columns;
         correlate_group_modules(&c);
         sources_name_modules(&c);
         correlate_place(&c, config, source, warnings, progress);

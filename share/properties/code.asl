@@ -4,10 +4,11 @@
  */
 
 /*
- * The possible gain of a check follows from bounds, and only some checks have one. For the others 5% of the loop's time is assumed, with
- * half the confidence, and the evidence says so.
+ * The possible gain of a check follows from bounds, and only some checks have one. For the others 0 to 20% of the loop's time is assumed,
+ * with half the confidence, and the evidence says so. The lower end of an interval is what is gained if the data come from memory and the
+ * trip count is small, where neither is known.
  */
-LET not_estimated_as = 5;
+LET not_estimated_as = 20;
 LET always = 1;
 /*
  * Only for loops with known lines, because a remedy is applied to the source or its compilation. For stripped libraries, whose loops
@@ -18,15 +19,16 @@ PROPERTY LoopCheck {
     // Djoudi, Barthou et al., "MAQAO: Modular Assembler Quality Analyzer and Optimizer for Itanium 2", EPIC-4, 2005: properties
     // of loops' code by static analysis, with what each may gain.
     FOR ROWS OF loop_checks;
-    WHERE check IS NOT "address-work|tiny|narrow-vectors|remainder|not-optimized"; // which have conditions of their own
+    WHERE check IS NOT "address-work|tiny|narrow-vectors|remainder|not-optimized|busy-wait"; // which have conditions of their own
     CONDITION: (estimated) or(gain, 0) > 0 AND share(time) > 0.02 AND place.has_source
             OR (not_estimated) or(gain, -1) < 0 AND share(time) > 0.02 AND place.has_source;
     CONFIDENCE: MAX((estimated) -> confidence, (not_estimated) -> confidence / 2);
     SEVERITY: MAX((estimated) -> gain * share(time), (not_estimated) -> not_estimated_as * share(time));
+    LEAST: MAX((estimated) -> or(gain_low, 0) * share(time), (not_estimated) -> 0);
     NEEDS: time;
     TITLE: "{check}";
-    EVIDENCE: (estimated) -> "{found}; the loop takes {share(time):%} of the time, of which up to {gain:.0}% can be saved",
-              (not_estimated) -> "{found}; the loop takes {share(time):%} of the time; the possible gain is not estimated ({not_estimated_as}% of this time assumed)";
+    EVIDENCE: (estimated) -> "{found}; the loop takes {share(time):%} of the time, of which {or(gain_low, 0):.0} to {gain:.0}% can be saved",
+              (not_estimated) -> "{found}; the loop takes {share(time):%} of the time; the possible gain is not estimated (0 to {not_estimated_as}% of this time assumed)";
     REMEDY: "{remedy}";
 }
 
@@ -38,10 +40,11 @@ PROPERTY NotOptimized {
     TOGETHER;
     CONDITION: share(time) > 0 AND place.has_source;
     CONFIDENCE: confidence;
-    SEVERITY: 50 * share(time);
+    SEVERITY: 90 * share(time);
+    LEAST: 40 * share(time);
     NEEDS: time;
     TITLE: "Compiled without optimization";
-    EVIDENCE: "{found}; the loop takes {share(time):%} of the time, about half of which optimization saves; code outside loops gains as well";
+    EVIDENCE: "{found}; the loop takes {share(time):%} of the time, half of which or more optimization saves; code outside loops gains as well";
     EXPLANATION: "Each variable is loaded before each use and stored after it; nothing is inlined or vectorized.";
     REMEDY: "{remedy}";
 }
@@ -55,10 +58,11 @@ PROPERTY TEMPLATE Check<String words, Gain, When, String title> (Row r) {
             OR (not_estimated) or(may_gain, -1) < 0 AND share(time) > 0.02 AND place.has_source AND (When);
     CONFIDENCE: MAX((estimated) -> confidence, (not_estimated) -> confidence / 2);
     SEVERITY: MAX((estimated) -> may_gain * share(time), (not_estimated) -> not_estimated_as * share(time));
+    LEAST: MAX((estimated) -> min(or(gain_low, 0), may_gain) * share(time), (not_estimated) -> 0);
     NEEDS: time;
     TITLE: title;
-    EVIDENCE: (estimated) -> "{found}; the loop takes {share(time):%} of the time, of which up to {may_gain:.0}% can be saved",
-              (not_estimated) -> "{found}; the loop takes {share(time):%} of the time; the possible gain is not estimated ({not_estimated_as}% of this time assumed)";
+    EVIDENCE: (estimated) -> "{found}; the loop takes {share(time):%} of the time, of which {min(or(gain_low, 0), may_gain):.0} to {may_gain:.0}% can be saved",
+              (not_estimated) -> "{found}; the loop takes {share(time):%} of the time; the possible gain is not estimated (0 to {not_estimated_as}% of this time assumed)";
     REMEDY: "{remedy}";
 }
 // Latencies: Fog, "Instruction tables"; 10 to 40 cycles that do not overlap.
@@ -96,6 +100,22 @@ PROPERTY AddressWork = Check<"address-work|address-multiply", gain, or(loop_qual
 // A locked instruction costs some 20 cycles, alone: Fog, "Instruction tables".
 PROPERTY LockedLoop = Check<"locked", gain, always, "Atomic operations in the loop">;
 
+PROPERTY BusyWait {
+    // Spinning on a flag: Anderson, "The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors", IEEE TPDS 1990. What
+    // the waiting thread could do meanwhile is not known: at most all of its time there.
+    FOR ROWS OF loop_checks;
+    WHERE check IS "busy-wait";
+    CONDITION: share(time) > 0.02;
+    CONFIDENCE: confidence;
+    SEVERITY: 100 * share(time);
+    LEAST: 50 * share(time);
+    NEEDS: time;
+    TITLE: "Busy waiting on a variable";
+    EVIDENCE: "{found}; {share(time):%} of the time is spent there";
+    EXPLANATION: "The thread reads one address until another thread, or a device, changes it, and does no work meanwhile.";
+    REMEDY: "{remedy}";
+}
+
 PROPERTY Remainder {
     // What is left over of a loop of vectors: Maleki et al., as above; and what runs where arrays overlap (Alves, Gruber et al.).
     FOR INNERMOST;
@@ -105,6 +125,7 @@ PROPERTY Remainder {
     CONDITION: (estimated) or(may_gain, 0) > 0 AND share(time) > 0.02 OR (not_estimated) or(may_gain, -1) < 0 AND share(time) > 0.02;
     CONFIDENCE: MAX((estimated) -> 0.8, (not_estimated) -> 0.4);
     SEVERITY: MAX((estimated) -> 100 * may_gain * share(time), (not_estimated) -> not_estimated_as * share(time));
+    LEAST: 0;
     NEEDS: time;
     TITLE: "Scalar remainder of a vectorized loop";
     EVIDENCE: (estimated) -> "this copy of the loop takes {share(time):%} of the time; vectorized it would take {may_gain:%} less",
@@ -121,7 +142,8 @@ PROPERTY BarrierImbalance {
     REFINES Parallel;
     CONDITION: episodes > 0 AND idle > 0.01 * threads * run.seconds * 1e9;
     CONFIDENCE: 0.9;
-    SEVERITY: 100 * idle / (threads * run.seconds * 1e9);
+    SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
+    NEEDS: time;
     TITLE: "Threads wait at the {kind} {place}";
     EVIDENCE: "{episodes} episodes, {idle / 1e6:.0} ms of waiting over all threads";
     EXPLANATION: "The first thread at a barrier waits for the last.";
@@ -134,7 +156,8 @@ PROPERTY BarrierShare {
     REFINES BarrierImbalance;
     CONDITION: episodes > 0 AND barrier > 0.2 * phase AND idle > 0.01 * threads * run.seconds * 1e9;
     CONFIDENCE: 0.9;
-    SEVERITY: 100 * idle / (threads * run.seconds * 1e9);
+    SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
+    NEEDS: time;
     TITLE: "Long barrier time at the {kind} {place}";
     EVIDENCE: "barrier time (first to last arrival) is {barrier / phase:%} of the phase time, over {episodes} episodes";
     EXPLANATION: "The first thread at a barrier waits for the last.";
@@ -147,7 +170,8 @@ PROPERTY LateThread {
     REFINES BarrierShare;
     CONDITION: threads > 1.5 AND episodes >= 5 AND last_share > 75 AND last_share / 100 > 1 / threads + 3 * sqrt((1 - 1 / threads) / threads / episodes);
     CONFIDENCE: 0.95;
-    SEVERITY: 100 * idle / (threads * run.seconds * 1e9);
+    SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
+    NEEDS: time;
     TITLE: "One thread always late at the {kind} {place}";
     EVIDENCE: "last in {last_share / 100:%} of {episodes} episodes, in which the others wait {idle / 1e6:.0} ms in total";
     EXPLANATION: "It has more work, or it runs slower: on a CPU that it shares, or that has a lower clock.";
@@ -160,7 +184,8 @@ PROPERTY SerialPhase {
     REFINES BarrierShare;
     CONDITION: threads > 1.5 AND episodes > 0 AND idle > 0.8 * (threads - 1) * phase;
     CONFIDENCE: 0.95;
-    SEVERITY: 100 * idle / (threads * run.seconds * 1e9);
+    SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
+    NEEDS: time;
     TITLE: "Serial phase before the {kind} {place}";
     EVIDENCE: "one thread works while the others wait {idle / (threads - 1) / phase:%} of the {phase / 1e6:.0} ms of the phase";
     EXPLANATION: "The phase takes as long as the work that its last thread does alone.";
@@ -186,7 +211,8 @@ PROPERTY BarrierOverhead {
     TOGETHER;
     CONDITION: overhead > 0.001 * run.seconds * 1e9;
     CONFIDENCE: 0.8;
-    SEVERITY: 100 * overhead / (run.seconds * 1e9);
+    SEVERITY: min(100 * overhead / (run.seconds * 1e9), or(100 * may_wait, 100));
+    NEEDS: time;
     TITLE: "Barrier overhead, most at the {kind} {place}";
     EVIDENCE: "{overhead / episodes / 1e3:.1} us from the last arrival to the first departure, {episodes} times";
     EXPLANATION: "After the last arrival the runtime must release all threads. If there are more threads than CPUs, or other programs run, some threads must be scheduled first.";

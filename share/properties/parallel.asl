@@ -13,6 +13,16 @@ HYPOTHESIS Parallel {
  * work and waits for it. So means are over the threads with any samples, minus one for each process if the idlest of several has less than a
  * twentieth of the busiest one's time, and over the ranks.
  */
+/*
+ * What waiting can cost at all: the part of the CPUs that the threads could use and did not, while the busiest of them worked. Its time is
+ * the clock, because other programs slow all threads alike. Time inside runtime libraries is spinning, not work. With several processes,
+ * or if the CPUs are not known, each thread counts as a CPU.
+ */
+LET could_run = if(run.processes > 1.5, total(count(time over threads)), min(total(count(time over threads)), or(run.processors, total(count(time over threads)))));
+LET worked = total(time) / total(max(time over threads)) * (1 - or(run.in_runtimes, 0));
+LET idle_part = or(max(1 - worked / could_run, 0), 1);
+LET may_wait = min(or(run.in_runtimes, 0) + idle_part, 1);
+
 LET seen_to_compute = total(count(time over threads));
 LET only_hands_out = seen_to_compute > 2.5 * run.processes AND total(min(time over threads)) < 0.05 * total(max(time over threads));
 LET computing = seen_to_compute - or(if(only_hands_out, run.processes, 0), 0);
@@ -26,7 +36,8 @@ PROPERTY LoadImbalance {
     LET waits = max(time over threads) - mean_of_threads;
     CONDITION: waits > 0.1 * mean_of_threads AND count(time over threads) > 1.5 AND computing > 1.5 * run.processes;
     CONFIDENCE: 0.8;
-    SEVERITY: 100 * waits / total(max(time over threads));
+    SEVERITY: 100 * min(waits / total(max(time over threads)), idle_part);
+    NEEDS: time;
     TITLE: "Load imbalance between threads in {place}";
     EVIDENCE: "the busiest of {computing} threads takes {max(time over threads) / mean_of_threads:.2} times the mean";
     EXPLANATION: "The other threads wait for the one with the most work, at the end of the loop or at the next barrier.";
@@ -39,9 +50,11 @@ PROPERTY SerialPart {
     FOR PROGRAM, PROCEDURE, LOOP;
     WHERE module IS NOT "libgomp.so*|libomp.so*|libomp5*|libiomp5*|libtbb.so*"; // as above
     LET threads_in_all = total(count(time over threads));
-    CONDITION: count(time over threads) < 1.5 AND threads_in_all > 1.5 * run.processes;
+    CONDITION: count(time over threads) < 1.5 AND threads_in_all > 1.5 * run.processes AND idle_part > 0.05;
     CONFIDENCE: 0.7;
-    SEVERITY: 100 * max(time over threads) / total(max(time over threads)) * (1 - 1 / threads_in_all);
+    SEVERITY: 100 * min(max(time over threads) / total(max(time over threads)) * (1 - 1 / could_run), idle_part);
+    LEAST: 50 * max(time over threads) / total(max(time over threads)) * idle_part;
+    NEEDS: time;
     TITLE: "{place} runs on one thread";
     EVIDENCE: "{max(time over threads) / total(max(time over threads)):%} of the busiest thread's time, and 0% of the other threads' ({threads_in_all:.0} threads)";
     EXPLANATION: "While one thread runs serial code the others wait. With any number of threads the run takes at least as long as this part.";

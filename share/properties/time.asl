@@ -37,11 +37,11 @@ PROPERTY WaitingPlace {
     // Periscope and Paradyn compare wall clock with CPU time of a region; here by samples of both clocks.
     REFINES OffProcessor;
     FOR PROCEDURE, LOOP;
-    LET waits = wall / 1s - or(cpu_time, 0) / 1s;
+    LET waits = wall / 1s - or(cpu_time, 0) / 1s; // a place without CPU time has none, if CPU time was measured: NEEDS
     CONDITION: waits / (wall / 1s) > 0.3 AND share(wall) > 0.05;
     CONFIDENCE: 0.7;
     SEVERITY: 100 * waits / (total(wall) / 1s);
-    NEEDS: wall;
+    NEEDS: wall, cpu_time;
     TITLE: "{place} waits off-CPU";
     EVIDENCE: "{wall / 1s:.2} s of wall-clock time, {or(cpu_time, 0) / 1s:.2} s of it on a CPU";
     EXPLANATION: "The threads did not run: they blocked in a system call, on a lock or on a message, or other programs used the CPU.";
@@ -158,7 +158,8 @@ PROPERTY TEMPLATE TimeIn<String names, String what, String why, String how> (PRO
     WHERE name IS names;
     CONDITION: share(time) > 0;
     CONFIDENCE: 0.8;
-    SEVERITY: 100 * share(time);
+    SEVERITY: min(110 * share(time), 100); // and what goes with it: making the call, its arguments
+    LEAST: 50 * share(time);
     TITLE: what;
     EXPLANATION: why;
     REMEDY: how;
@@ -169,6 +170,20 @@ PROPERTY Allocation = TimeIn<"malloc|__libc_malloc*|_int_malloc|malloc_consolida
     "Memory allocation and deallocation",
     "The allocator takes locks and searches lists for each block. In a loop this can cost more than the work on the block.",
     "Allocate once outside the loop and reuse the block. Reserve the size of containers in advance, or use a pool or an arena.">;
+
+PROPERTY CompiledPattern {
+    // Cox, "Regular Expression Matching Can Be Simple And Fast", 2007: building the automaton costs far more than one match.
+    FOR PATH;
+    WHERE kind IS "procedure" AND name IS "std::__cxx11::basic_regex<*>::_M_compile|std::__cxx11::basic_regex<*>::basic_regex*|std::__detail::_Compiler<*>::_Compiler*|regcomp|re_compile_internal|pcre_compile*|pcre2_compile*";
+    CONDITION: share(time) > 0.02 AND path.repeats == 0;
+    CONFIDENCE: 0.8;
+    SEVERITY: min(110 * share(time), 100);
+    LEAST: 50 * share(time);
+    TITLE: "Regular expressions are compiled repeatedly";
+    EVIDENCE: "{share(time):%} of the time is spent compiling patterns, in {name} and below";
+    EXPLANATION: "Compiling a pattern builds an automaton and allocates memory; a match with it is much cheaper.";
+    REMEDY: "Compile each pattern once, outside the loop, and reuse it (a static const object).";
+}
 
 // Copying: the traffic is twice the bytes and the store's line is read first. Drepper, "What Every Programmer Should Know
 // About Memory", 2007, 6.1.
@@ -209,7 +224,7 @@ PROPERTY Formatting = TimeIn<"printf|__printf*|fprintf|vfprintf|__vfprintf*|snpr
     "Write binary data. Otherwise write less often, or fewer digits.">;
 
 // Elementary functions one at a time: vector libraries (libmvec, SVML) compute four to eight at once.
-PROPERTY ElementaryFunctions = TimeIn<"exp|__exp*|__ieee754_*|log|__log*|pow|__pow*|sin|__sin*|cos|__cos*|sincos*|__sincos*|tan|__tan*|atan*|__atan*|exp2*|log2*|log10*|expf|logf|powf|sinf|cosf|cbrt|__cbrt|hypot*|__hypot*|erf*|__erf*|tgamma*|lgamma*|fmod|__fmod*|cexp*|csin*",
+PROPERTY ElementaryFunctions = TimeIn<"_ZGV*|__svml_*|Sleef_*|amd_v*|exp|__exp*|__ieee754_*|log|__log*|pow|__pow*|sin|__sin*|cos|__cos*|sincos*|__sincos*|tan|__tan*|atan*|__atan*|exp2*|log2*|log10*|expf|logf|powf|sinf|cosf|cbrt|__cbrt|hypot*|__hypot*|erf*|__erf*|tgamma*|lgamma*|fmod|__fmod*|cexp*|csin*",
     "Elementary functions, one value at a time",
     "exp, log, pow and similar functions take 20 to 100 cycles a call, and the calls prevent vectorization of the loop.",
     "Move common factors out of the loop and write x*x instead of pow(x, 2). Then compile with -ffast-math and a vector library (-mveclibabi, libmvec), or use a table.">;

@@ -89,7 +89,7 @@ export interface Finding {
   readonly place: PlaceIx; // NONE: about the whole run
   readonly severity: number; // 0 to 1; NaN: not said
   readonly confidence: number; // 0 to 1; NaN: not said
-  readonly weight: number; // severity times confidence: what they are ordered by
+  readonly weight: number; // what they are ordered by: the severity, which is the likely gain
   readonly title: string;
   readonly more: readonly string[]; // evidence, remedy
 }
@@ -113,7 +113,7 @@ export function findings(model: Model): readonly Finding[] | null {
     place: place < 0 ? NONE : rows.cells[place][row],
     severity: severity < 0 ? NaN : rows.cells[severity][row] * scale,
     confidence: confidence < 0 ? NaN : rows.cells[confidence][row],
-    weight: severity < 0 ? 0 : rows.cells[severity][row] * (confidence < 0 ? 1 : rows.cells[confidence][row]),
+    weight: severity < 0 ? 0 : rows.cells[severity][row],
     title: texts.length ? text(texts[0], row) : '',
     more: texts
       .slice(1)

@@ -572,11 +572,11 @@ function testLacking(): void {
     const one = { info: { ...found.info, columns: kept.map((c) => ({ ...found.info.columns[c], unit })) }, rows: { ...found.rows, cells: kept.map((c) => found.rows.cells[c]) } };
     return findings(withTables(m, [one]))?.map((f) => `${f.place} ${f.severity} ${f.confidence} ${f.weight} ${f.title} ${f.more.join('+')}`);
   };
-  equal(listed([]), ['6 30 0.9 27 b ', '4 10 0.5 5 a b', '0 1 1 1 c a', '-1 50 NaN NaN c a'], 'tables: findings, the worst first');
-  equal(listed([], '%'), ['6 0.3 0.9 27 b ', '4 0.1 0.5 5 a b', '0 0.01 1 1 c a', '-1 0.5 NaN NaN c a'], 'tables: findings in percent');
+  equal(listed([]), ['-1 50 NaN 50 c a', '6 30 0.9 30 b ', '4 10 0.5 10 a b', '0 1 1 1 c a'], 'tables: findings, the worst first');
+  equal(listed([], '%'), ['-1 0.5 NaN 50 c a', '6 0.3 0.9 30 b ', '4 0.1 0.5 10 a b', '0 0.01 1 1 c a'], 'tables: findings in percent');
   equal(listed(['severity']), ['4 NaN 0.5 0 a b', '6 NaN 0.9 0 b ', '-1 NaN NaN 0 c a', '0 NaN 1 0 c a'], 'tables: findings without a severity');
   equal(listed(['confidence']), ['-1 50 NaN 50 c a', '6 30 NaN 30 b ', '4 10 NaN 10 a b', '0 1 NaN 1 c a'], 'tables: findings without a confidence');
-  equal(listed(['where', 'title', 'evidence', 'name']), ['-1 30 0.9 27  ', '-1 10 0.5 5  ', '-1 1 1 1  ', '-1 50 NaN NaN  '], 'tables: findings without words');
+  equal(listed(['where', 'title', 'evidence', 'name']), ['-1 50 NaN 50  ', '-1 30 0.9 30  ', '-1 10 0.5 10  ', '-1 1 1 1  '], 'tables: findings without words');
   equal([findings(m), findingsAt(m, 4), findings(withTables(m, [{ ...found, rows: null }])), findingsAt(withTables(m, [{ ...found, rows: null }]), 4)], [null, [],
     null, []], 'tables: findings that are not here');
 

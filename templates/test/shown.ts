@@ -580,7 +580,7 @@ function testFindingsOf(): void {
     place: p,
     severity: severity * scale,
     confidence,
-    weight: severity * confidence,
+    weight: severity,
     title: strings[title],
     more: [strings[remedy]].filter(Boolean),
   }));

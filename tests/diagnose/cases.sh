@@ -62,8 +62,9 @@ int main(void)
 END
 cc -O1 -g -o io io.c
 run "$hpcview" record -o io.m -- ./io
-run "$hpcview" diagnose io.m
+run "$hpcview" diagnose --untested io.m
 check_match "text: the finding" "$out" "System calls for input and output"
+check_match "text: the first finding is a sentence, at the line of the program" "$out" "System calls for input and output: io.c:"
 check_match "text: what was not tested, and what it needs" "$out" "needs perf::PAGE-FAULTS"
 run "$hpcview" diagnose --fail-if 5 io.m
 check "--fail-if: status 3" test "$status" = 3
@@ -86,8 +87,8 @@ check "a database opens with its findings" test "$status" = 0
 "$hpcview" diagnose io.m >of.m 2>/dev/null
 "$hpcview" diagnose io.db >of.db 2>/dev/null
 check "diagnose says of a database what it says of its measurement" cmp of.m of.db
-run "$hpcview" diagnose --threshold 60 io.db
-check_match "with a higher threshold, those above it" "$out" "1 finding (>= 60% of the run)"
+run "$hpcview" diagnose --threshold 40 io.db
+check_match "with a higher threshold, those above it" "$out" "1 finding (>= 40% of the run)"
 sed 's/HYPOTHESIS Bottleneck/PROPERTY Mine/' own/bottleneck.asl >mine.asl
 mkdir mine && mv mine.asl mine
 run "$hpcview" diagnose -p mine --format csv io.db
@@ -109,7 +110,7 @@ cat >bad/a.asl <<'END'
 PROPERTY A { CONDITION: NOBODY_MEASURED > 1; SEVERITY: 3; }
 PROPERTY B { FOR PROGRAM; CONDITION: share(time) > 0; SEVERITY: share(time) / 0; }
 END
-run "$hpcview" diagnose -p bad io.m
+run "$hpcview" diagnose --untested -p bad io.m
 check_match "a metric that is not there" "$out" "needs NOBODY_MEASURED"
 check_match "a severity without value" "$out" "B: holds in 1 place without a value for its severity"
 for words in '--strategy best' '--format yaml' '--threshold 101' '--fail-if much' '-p nowhere'; do

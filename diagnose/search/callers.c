@@ -1,0 +1,95 @@
+/*
+ * Where a programmer can act on time that is spent in a library: at the first frame, from the inside out, that has source
+ * of the program's own. Headers of the system's (templates, inline functions) count as library.
+ */
+#include "diagnose/search/search.h"
+
+#include <math.h>
+
+static bool is_system_file(const char *path)
+{
+    static const char *const folders[] = {"/usr/include/", "/usr/lib/", "/opt/"};
+    for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+        if (str_starts(path, folders[i]))
+            return true;
+    return false;
+}
+
+static bool is_in_library(const struct experiment *e, place_ix place)
+{
+    while (place != PLACE_NONE && e->places[place].kind != PLACE_MODULE)
+        place = e->places[place].parent;
+    return place != PLACE_NONE && strstr(strtab_get(e->strings, e->places[place].name), ".so") != NULL;
+}
+
+/* A procedure, inlined call, loop or line with source of the program's own: a library's counts if its text is here. */
+static bool is_own_source(const struct experiment *e, place_ix place)
+{
+    const struct place *p = &e->places[place];
+    if (p->kind < PLACE_PROC || !p->line_first || p->file >= e->file_count)
+        return false;
+    const struct source_file *f = &e->files[p->file];
+    return !is_system_file(strtab_get(e->strings, f->raw_name)) &&
+           (*strtab_get(e->strings, f->found) || !is_in_library(e, place));
+}
+
+/* The innermost scope with own source that the place is in: what it was inlined into. */
+static place_ix own_scope_around(const struct experiment *e, place_ix place)
+{
+    while (place != PLACE_NONE && e->places[place].kind >= PLACE_PROC && !is_own_source(e, place))
+        place = e->places[place].parent;
+    return place != PLACE_NONE && e->places[place].kind >= PLACE_PROC ? place : PLACE_NONE;
+}
+
+static size_t calls_tree(const struct experiment *e)
+{
+    for (size_t i = 0; i < e->tree_count; i++)
+        if (i != TREE_SCOPES && strcmp(strtab_get(e->strings, e->trees[i].name), TREE_CALLS_NAME) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* The first frame with own source around this one; PLACE_NONE: there is none. */
+static place_ix own_frame(const struct experiment *e, size_t tree, uint32_t node, const uint8_t *inside)
+{
+    for (uint32_t up = node; up != NODE_NONE; up = experiment_node_parent(e, tree, up)) {
+        place_ix place = experiment_node_place(e, tree, up),
+                 own = place == PLACE_NONE ? place : own_scope_around(e, place);
+        if (own != PLACE_NONE && !inside[own])
+            return own;
+    }
+    return PLACE_NONE;
+}
+
+place_ix diagnosis_own_caller(const struct experiment *e, size_t metric, const place_ix *places, size_t count,
+                              double *part)
+{
+    size_t tree = calls_tree(e);
+    uint8_t *inside = mem_calloc(e->place_count + 1, 1);
+    double *cost = mem_calloc(e->place_count + 1, sizeof *cost), all = 0;
+    place_ix most = PLACE_NONE;
+    for (size_t i = 0; i < count; i++)
+        inside[places[i]] = 1;
+    for (place_ix i = 1; i < e->place_count; i++)
+        inside[i] = inside[i] || inside[e->places[i].parent];
+    for (uint32_t node = 1; tree != SIZE_MAX && node < e->trees[tree].node_count; node++) {
+        place_ix place = experiment_node_place(e, tree, node);
+        double value =
+            place != PLACE_NONE && inside[place] ? experiment_node_value(e, tree, metric, node, VALUE_EXCLUSIVE) : NAN;
+        place_ix own = value > 0 ? own_frame(e, tree, node, inside) : PLACE_NONE;
+        all += value > 0 ? value : 0;
+        if (own == PLACE_NONE)
+            continue;
+        cost[own] += value;
+        most = most == PLACE_NONE || cost[own] > cost[most] ? own : most;
+    }
+    *part = most == PLACE_NONE ? 0 : cost[most] / all;
+    mem_free(inside);
+    mem_free(cost);
+    return most;
+}
+
+place_ix diagnosis_own_scope(const struct experiment *e, place_ix place)
+{
+    return place == PLACE_NONE ? PLACE_NONE : own_scope_around(e, place);
+}
