@@ -175,6 +175,6 @@ fi
 timeout 5 sh -c "cat script.sh >late" # (nobody may be reading any more)
 wait $silent $late
 check_equal "a pipe into which nobody writes: status" "$(cat silent.status)" 1
-check_match "a pipe into which nobody writes: words" "$(cat silent.err)" "nothing writes"
+check_match "a pipe into which nobody writes: words" "$(cat silent.err)" "without a writer"
 check_match "a pipe into which somebody writes later, or too late" "$(cat late.out late.err)" "late"
 done_testing
