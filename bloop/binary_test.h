@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* For tests that look at binaries: compile a few lines of source into a scratch folder, with the compilers the build
  * uses. */
 #ifndef BLOOP_BINARY_TEST_H

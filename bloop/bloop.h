@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop - the loop structure of an optimized binary, in the terms of its source.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whole-binary structure kept between runs, as the XML form in a folder the caller names.
  *

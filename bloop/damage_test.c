@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A good binary made bad: cut at every boundary, and with bytes changed everywhere.  elf_fuzz.c, linked in, checks its
  * promises on each, so a crash or a broken promise ends this program; LIMIT_SECONDS catches what does not end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as an ELF file: a sentence, or an image, functions, DWARF and a scope tree that keep the promises of their
    headers. Mutations know where a file's headers, sections and their contents are. */
 #include "bloop/assemble/assemble.h"

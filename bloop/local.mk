@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The library is one; each room below adds its files to it, in the order in which they may know each other.
 noinst_LIBRARIES += %D%/libbloop.a
 bloop_libbloop_a_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)

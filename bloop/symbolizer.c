@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of single addresses in the source: each binary is opened once, each address looked up once. */
 #include "bloop/bloop.h"
 

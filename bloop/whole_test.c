@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The library's door: all of a binary and parts of it are the same tree, for any number of threads; what was asked for is
  * what comes; counts of parts add up to those of the whole.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * campaign - programs that are measured several times: the runs that a configuration describes, and the experiments that a
  * diagnosis asks for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Experiments on a running program. The first asks where the time is; each later one for the events and tables that
  * properties need whose parents hold. No event is measured twice, but for one experiment at a higher rate where too few

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Experiments on a running program: what is asked in which order, against the rules in plain words. Programs, measurements and
  * diagnoses are drawn; what would be run says so in a line instead (local.mk puts the names below in place of the real ones).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 noinst_LIBRARIES += %D%/libcampaign.a
 CAMPAIGN_SOURCES = %D%/campaign.h %D%/runs.c %D%/experiments.c
 %C%_libcampaign_a_SOURCES = $(CAMPAIGN_SOURCES)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs that a configuration describes: what is missing here is measured, one after the other. */
 #include "campaign/campaign.h"
 

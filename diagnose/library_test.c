@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The properties that come with hpcview, each with an experiment that hits it and one that does not:
  * tests/diagnose/library.cases. A case is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 noinst_LIBRARIES += %D%/libdiagnose.a
 %C%_libdiagnose_a_SOURCES = %D%/diagnose.h \
 	%D%/read/read.h %D%/read/reader.h %D%/read/tokens.h %D%/read/tokens.c %D%/read/read.c %D%/read/clauses.c %D%/read/templates.c %D%/read/texts.c \

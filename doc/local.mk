@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 EXTRA_DIST += %D%/README.md %D%/ARCHITECTURE.md %D%/tutorial.md %D%/situations.md %D%/coming-from.md
 EXTRA_DIST += %D%/events-and-periods.md %D%/glossary.md
 EXTRA_DIST += %D%/design/diagnosis.md %D%/design/loops.md %D%/design/phases.md %D%/design/portability.md

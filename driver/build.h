@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Building databases, for `build` and `run`. */
 #ifndef DRIVER_BUILD_H
 #define DRIVER_BUILD_H

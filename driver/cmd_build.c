@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview build: measurements, or what a configuration names, become a database. */
 #include "driver/build.h"
 #include "driver/findings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview diagnose: what is wrong, where, how badly, how sure. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview events: what can be sampled here, and at what period if none is given. */
 #include "driver/driver.h"
 #include "hpcprof/hpcprof.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview export: measurements, or a finished database, in another tool's format. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview import: another tool's output becomes a measurement. */
 #include "driver/driver.h"
 #include "filters/filters.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview info: what a measurement holds, from header to totals, and whether all of its blocks are sound. */
 #include "driver/driver.h"
 #include "hpcprof/hpcprof.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview init: a commented configuration for measurements, to be changed by hand. */
 #include "driver/overrides.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview open: a database in the user's browser. */
 #include "driver/driver.h"
 

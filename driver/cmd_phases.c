@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview phases: barriers and phases of a measurement, also while it is being made: who waits now, and for whom. */
 #include "bloop/bloop.h"
 #include "driver/driver.h"

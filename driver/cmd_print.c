@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview print: measurements as a table, without a database. */
 #include "driver/overrides.h"
 #include "htmlgen/htmlgen.h"

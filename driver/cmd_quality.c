@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview quality: what the loops of a binary's machine code are like, and what they cost at least. */
 #include "config.h"
 #include "driver/driver.h"

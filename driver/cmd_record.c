@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview record: run a program and leave its measurement in a directory. */
 #include "config.h"
 #include "bloop/bloop.h"

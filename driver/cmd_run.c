@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview run: record, recover structure, build: one command from a program to its database. */
 #include "campaign/campaign.h"
 #include "driver/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview simulate: run a program on a simulated memory hierarchy and leave a measurement. */
 #include "config.h"
 #include "bloop/bloop.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* hpcview structure (installed as bloop too): the scope tree of a binary as XML, .hpcstruct or an outline. */
 #include "config.h"
 #include "bloop/bloop.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The whole command inside this program, from the words on: tests/driver/commands.cases (tests/cases.h). A case has
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * driver - the hpcview command: options, help, words on the terminal, exit status.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Properties and findings, for `diagnose`, `build` and `run`. */
 #include "config.h"
 

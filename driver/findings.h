@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Properties and findings, for `diagnose`, `build` and `run`. */
 #ifndef DRIVER_FINDINGS_H
 #define DRIVER_FINDINGS_H

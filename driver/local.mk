@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 bin_PROGRAMS += %D%/hpcview
 driver_alone = %D%/driver.h %D%/main.c %D%/options.c %D%/paths.c %D%/overrides.h %D%/overrides.c %D%/findings.h %D%/findings.c \
 	%D%/record.h %D%/cmd_record.c %D%/build.h %D%/cmd_build.c %D%/cmd_run.c %D%/cmd_diagnose.c %D%/cmd_export.c %D%/cmd_import.c \

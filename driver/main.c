@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* main: find the command, run it, say what went wrong, choose the exit status. */
 #include "config.h"
 #include "driver/driver.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Options as rows of a table. */
 #include "driver/driver.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Operands and options that become a configuration. */
 #include "driver/overrides.h"
 

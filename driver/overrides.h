@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What `build`, `print`, `export`, `diagnose` and `run` have in common: operands and options that become a configuration. */
 #ifndef DRIVER_OVERRIDES_H
 #define DRIVER_OVERRIDES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the parts of hpcview are, and where results go by default. */
 #include "driver/driver.h"
 

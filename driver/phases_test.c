@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* `hpcview phases` on measurements made here by chance: what it prints, to the letter, against what was put into them. */
 #include "config.h"
 #include "driver/driver.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks by MPI: `mpirun -n 8 hpcview build ...`, where configure was told --with-mpi. Without it there is one process, and
  * nothing of this.

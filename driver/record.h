@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Recording programs, for `record`, `run`, and what else starts programs. */
 #ifndef DRIVER_RECORD_H
 #define DRIVER_RECORD_H

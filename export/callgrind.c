@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The format of KCachegrind: costs at lines of functions, calls, and jumps. Inlined lines keep their own file.
  *

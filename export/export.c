@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of formats, and what they share. */
 #include "export/export_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the formats share: the chosen metrics, what each node itself has, and stacks of frames. */
 #ifndef EXPORT_INT_H
 #define EXPORT_INT_H

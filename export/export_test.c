@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What each format makes of a drawing, to the letter: tests/export/formats.cases (tests/cases.h). A case has
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What Hatchet's GraphFrame.from_literal takes, as JSON: nodes in each other.
  *

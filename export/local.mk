@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 noinst_LIBRARIES += %D%/libexport.a
 %C%_libexport_a_SOURCES = %D%/export.h %D%/export_int.h %D%/export.c %D%/hatchet.c %D%/tables.c %D%/stacks.c %D%/pprof.c %D%/callgrind.c \
 	%D%/profile.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* PROFILE 3.0 of the original HPCView: values at lines of a PGM tree. It has no inlining: what was inlined is at the
  * line of the call. */
 #include "export/export_int.h"

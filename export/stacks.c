@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stacks of frames: folded text, and speedscope's JSON (its schema:
  * https://www.speedscope.app/file-format-schema.json). */
 #include "export/export_int.h"

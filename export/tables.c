@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every node with all its values: CSV and JSON. */
 #include "export/export_int.h"
 

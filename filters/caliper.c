@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Caliper's JSON (software.llnl.gov/Caliper, "Output formatting"): records of values at regions and call paths.
  *

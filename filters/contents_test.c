@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All that becomes of a file: tests/filters/contents.cases (tests/cases.h). A case has
  *

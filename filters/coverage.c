@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How often each line was executed: gcov's JSON, lcov's .info, LLVM's coverage JSON. Counts are exact, one event,
  * "executions"; a line executed in several functions (templates, inlined copies) is once in each.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files as they are found: packed or not, of one format and no other, in a folder, damaged. */
 #include "config.h"
 

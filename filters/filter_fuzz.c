@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes for every filter, whether it recognises them or not, and as a file that may be packed, as a user would give it:
    a sound measurement, or a sentence that names the input. Mutations of a text (callgrind's, perf script's, ...) are of lines
    and of numbers in them. */

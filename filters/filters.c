@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of filters, and the door: whose file is it? */
 #include "filters/base/base.h"
 #include "filters/callgrind/callgrind.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * filters - measurements of any kind are opened here: ours, and other tools' output as if it were ours.
  *

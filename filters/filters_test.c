@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every rule of each format, a few lines of text for each: what becomes of it, as lines of text too. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Folded stacks: "module;outermost;...;innermost 12" in each line, as stackcollapse-perf.pl and many others write them.
  */
 #include "filters/base/builder.h"

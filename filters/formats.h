@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Formats of one file each; those of several have a folder: perf/, callgrind/, hpctoolkit/. */
 #ifndef FILTERS_FORMATS_H
 #define FILTERS_FORMATS_H

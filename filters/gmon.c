@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * gmon.out of programs compiled with -pg (glibc's sys/gmon_out.h): how often each stretch of code was seen, and arcs
  * between callers and callees. Addresses are link-time ones, as glibc writes them for any program; the file does not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What likwid-perfctr prints with -O, with the marker API (-m) or without: tables of CSV, for each region and group.
  *

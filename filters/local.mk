@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The library is one; each folder below adds its files to it.
 
 noinst_LIBRARIES += %D%/libfilters.a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What PAPI's high-level interface writes, a file for each process (papi_hl_output/rank_N.json):
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * profile.proto of pprof (https://github.com/google/pprof/blob/main/proto/profile.proto), unpacked by the door.
  *

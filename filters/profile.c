@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * PROFILE 3.0, the vendor-neutral line profile of the original HPCView: values (M) at scopes of a PGM tree.
  *

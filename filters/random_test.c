@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Random profiles against what they were made of: files of callgrind and pprof however they are spelt, and what perf
  * records. */
 #include "filters/callgrind/callgrind.h"

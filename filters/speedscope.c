@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* speedscope's JSON (https://www.speedscope.app/file-format-schema.json): profiles of samples, or of opened and closed
  * frames. */
 #include "filters/base/builder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Any table: CSV, TSV, or columns of text, as the person who has it says what its columns are:
  *

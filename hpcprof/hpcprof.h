@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hpcprof - measurements: recording them, their file, reading them back.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # embed.sh NAME FILE [NAME FILE]... - C source with each file's bytes as `const unsigned char NAME[]`, `NAME_len`, and their SHA-256 in base64
 # as `NAME_hash`.
 set -e

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * htmlgen - an experiment becomes a database that any browser opens from disk, and is read back from it
  * (doc/formats/database.md).

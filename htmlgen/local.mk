@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 noinst_LIBRARIES += %D%/libhtmlgen.a
 htmlgen_libhtmlgen_a_SOURCES = %D%/htmlgen.h
 nodist_htmlgen_libhtmlgen_a_SOURCES = %D%/bundle.c

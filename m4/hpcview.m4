@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # HPCVIEW_COMPILER_TAKES(flag): add the flag to HPCVIEW_CFLAGS if the compiler knows it.
 AC_DEFUN([HPCVIEW_COMPILER_TAKES], [
   AC_MSG_CHECKING([whether $CC takes $1])

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Cores: of a file, and which one this machine has. */
 #include "machines/core.h"
 

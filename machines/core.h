@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What instructions cost on a core, by kind. */
 #ifndef MACHINES_CORE_H
 #define MACHINES_CORE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Machine files: <machine>, and its parts, of which one is read. */
 #include "machines/file.h"
 

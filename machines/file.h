@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The one reader of machine files: their parts are <memory> (memory.c) and <core> (core.c). */
 #ifndef MACHINES_FILE_H
 #define MACHINES_FILE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 noinst_LIBRARIES += %D%/libmachines.a
 %C%_libmachines_a_SOURCES = %D%/machines.h %D%/file.h %D%/file.c %D%/memory.c %D%/core.h %D%/core.c %D%/processor.h %D%/processor.c
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * machines - descriptions of machines: the levels of their memory, and what instructions cost on their cores.
  *

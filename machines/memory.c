@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The levels of a machine's memory: of a file, this machine's from the kernel, what makes no sense, the sentence. */
 #include "machines/file.h"
 #include "machines/machines.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Machine files: what is accepted, and the sentence for each thing that makes no sense. */
 #include "config.h"
 #include "machines/machines.h"

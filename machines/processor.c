@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Processors, as /proc/cpuinfo describes them. */
 #include "machines/processor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which processor this machine has, and of which processors a machine file is. */
 #ifndef MACHINES_PROCESSOR_H
 #define MACHINES_PROCESSOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which core this machine has: by the model of its processor, as /proc/cpuinfo has it. */
 #include "machines/core.h"
 #include "tests/tap.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The library is one; each folder below adds its files to it, in the order in which they may know each other.
 noinst_LIBRARIES += %D%/libmetrics.a
 metrics_libmetrics_a_SOURCES = %D%/metrics.h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * metrics - configuration, correlation of measurements with structure, and the named numbers people read.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mhsim - a memory hierarchy, simulated reference by reference.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What passes between `hpcview simulate` and the simulated process, both of one build: the orders (a file ORDERS in a
  * folder), and what was counted (a file for each process there, NAME.raw, written through memory: whatever ends the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines about barriers that a program sends while it is recorded (record --watch, --warn), as sentences. */
 #include "phases/phases.h"
 

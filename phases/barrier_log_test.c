@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sentences about barriers while a program runs, from the lines that its recorder sends; names of addresses of this very
  * program, and of binaries that are generated here (local.mk puts the names below in place of bloop's). */
 #include "bloop/bloop.h"

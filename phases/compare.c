@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The same barriers in several runs: each run beside the first one. */
 #include "phases/phases.h"
 

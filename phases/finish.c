@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What only the whole measurement tells. */
 #include "phases/phases.h"
 #include "phases/tables.h"

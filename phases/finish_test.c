@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the whole measurement tells: ranks that meet, derived numbers, samples of phases, who is missing. Measurements are made
    here, row by row, as the recorder would have left them. */
 #include "phases/phases.h"

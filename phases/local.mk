@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 noinst_LIBRARIES += %D%/libphases.a
 %C%_libphases_a_SOURCES = %D%/phases.h %D%/tables.h %D%/samples.c %D%/finish.c %D%/compare.c %D%/barrier_log.c
 

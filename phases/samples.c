@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples of each phase: a thread's samples carry the barrier it passed last, as they carry regions (tables.h). */
 #include "phases/phases.h"
 #include "phases/tables.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tables of barriers, declared once: the recorder writes them (hpcprof/recorder/barriers/write.c), phases_finish fills what only the whole
  * measurement tells. Times of episodes are ns since 1970; words as in SBT (2002):

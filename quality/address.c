@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Addresses: what each reference of the path adds up, in terms of the registers at the beginning of the iteration, and
  * by how much that moves until the next one.

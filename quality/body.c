@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One innermost loop: its instructions, and the shortest way from its header back to it. What is said of the loop is
  * said of that way, so that no bound is above what an iteration can take.

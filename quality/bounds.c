@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What an iteration costs at least, by each of the things that may limit it:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a person would point at in a loop's code: each check is a row of QUALITY_CHECK_LIST with a word, what to do about
  * it (remedies.c), and a rule that says what was found, how sure that is, and what it may gain by the bounds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the files of checks share: the loop that a rule looks at, how it looks at instructions, and how it says what it
  * found. A rule sees one loop: its body, what was counted, its bounds. What takes more (samples, other copies) is none.

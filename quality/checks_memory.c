@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of loads and stores: where their addresses come from, how they move, and what the cache makes of them. */
 #include "quality/checks_int.h"
 

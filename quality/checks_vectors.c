@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of calculations: are they vectors, and how wide; and what each of them costs more than others would. */
 #include "quality/checks_int.h"
 

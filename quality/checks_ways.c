@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of the loop as a whole: what iterations wait for, the ways through it, its calls, and the copies of it. */
 #include "quality/checks_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What one instruction costs: of which kind of the machine file it is. */
 #include "quality/quality_int.h"
 

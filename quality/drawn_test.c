@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loops that are drawn, against plain definitions: the code of each is made here, of instructions whose meaning is known. What its
  * references do is seen by running it (addresses are numbers then), what it may cost at least by looking at every set of ports,

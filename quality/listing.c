@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* All instructions of procedures: as text, with what each costs on the core, and in which loop it is. */
 #include "quality/quality_int.h"
 

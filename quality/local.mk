@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 noinst_LIBRARIES += %D%/libquality.a
 %C%_libquality_a_SOURCES = %D%/quality.h %D%/quality_int.h %D%/quality.c %D%/body.c %D%/address.c %D%/mix.c \
 	%D%/cost.c %D%/bounds.c %D%/roles.c %D%/trips.c %D%/waits.c %D%/checks_int.h %D%/checks.c \

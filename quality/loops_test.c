@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is said of small loops, number by number: tests/quality/loops.cases has machine code (with what it is in words), a made core
  * whose costs are all different, and all that comes of it. What is there was written by GOLDEN=write, and many of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the instructions of an iteration are: calculations, packed or not; loads and stores; addresses and conditions.
  *

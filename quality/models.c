@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * llvm-mca's estimate of loops, where it is installed: a simulation that knows more of a core than our bounds, and is wrong
  * in other places. It stands beside them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The innermost loops of a tree, one after the other. */
 #include "quality/quality_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * quality - how good a loop's machine code is, what holds it back, and what it would cost at best.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What to do about what a check has found, in the words of the language and the compiler at hand. */
 #include "quality/quality_int.h"
 

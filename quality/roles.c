@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What of one source loop's copies in the binary each is: the compiler makes a main body, unrolled or with vectors, a
  * remainder that takes one number at a time, sometimes a second version for arrays that overlap. How many numbers an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How often a loop goes round in one entry, where its code says so: the condition of its last branch compares what moves
  * by a known step with what does not move, and both are known when the loop is entered, or their distance is: it begins

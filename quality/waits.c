@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the samples in a loop tell: which instructions it waited for.
  *

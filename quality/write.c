@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A report as text, CSV, JSON. One table of columns says what there is. */
 #include "quality/quality_int.h"
 

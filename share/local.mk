@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # ---- examples: installed as source, built by the same small makefiles for the tests ----
 examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = %D%/examples/README.md

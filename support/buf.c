@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A growing byte buffer. */
 #include "support/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files and other programs (files.c, child.c) where calls of the system fail, are interrupted, or do less than was asked for. A call that
  * succeeds leaves something in errno each time: there it says nothing.

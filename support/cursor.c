@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading bytes without ever passing the end. */
 #include "support/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names as linkers know them, in words: C++ and Rust, through libiberty where hpcview was built with it. */
 #ifndef SUPPORT_DEMANGLE_H
 #define SUPPORT_DEMANGLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Paths, names and merged tables against what their words say, written down plainly, on cases drawn by chance.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The edges of what every room stands on: the first, the last, the empty, the one too many. Each row is there because a
  * small change of the code behind it would otherwise go unnoticed. */
 #include "support/support.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files: mapped in, and out only whole. */
 #include "support/support.h"
 

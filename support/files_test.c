@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files in and out, as they meet users: of every size, through pipes, where nothing can be written, over what is there, and
  * when the end comes in between.

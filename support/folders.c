@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Folders: making and listing them. (Removing one, and one that appears whole, are in files.c with what is half written.) */
 #include "support/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hashes, checksums, the map from 64-bit keys and the index of rows. */
 #include "support/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The largest sizes and depths we accept from input, together, each with its reason.
  * Reaching one is ERR_LIMIT (or a warning) that names the limit; never a crash.

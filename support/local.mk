@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 noinst_LIBRARIES += %D%/libsupport.a
 %C%_libsupport_a_CPPFLAGS = $(AM_CPPFLAGS) $(XML2_CFLAGS)
 # -fPIC: parts of it are linked into the recorder's shared library

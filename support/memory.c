@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The one door to the heap, arenas and growing arrays. */
 #include "support/support.h"
 

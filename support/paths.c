@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Paths as text. */
 #include "support/support.h"
 #include <sys/stat.h>

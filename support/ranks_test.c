@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks: who has what part, and what comes together. */
 #include "support/support.h"
 #include "tests/ranks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A file that becomes shorter while it is mapped: no SIGBUS, a sentence, and no output of it. */
 #include "support/support.h"
 #include "tests/tap.h"

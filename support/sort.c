@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Natural merge sort (Knuth, The Art of Computer Programming 3, 5.2.4): the runs that are there are merged two by two.
  *

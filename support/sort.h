@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sorting what is nearly in order: symbols of one object file after the other, lists that were appended to each other;
  * and many rows that are in no order, by their digits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sorting by runs: against an order that is known, stable, whatever runs there are. */
 #include "support/sort.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Interned strings and small questions about text. */
 #include "support/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Unit tests of support/. */
 #include "support/support.h"
 #include "tests/tap.h"

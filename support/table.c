@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables beside places: rows of 8-byte cells, found by a hash of their key columns. */
 #include "support/sort.h"
 #include "support/support.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tables beside places: relations (who evicted whom), objects (arrays, barriers), facts, findings, intervals.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables: rows of equal keys unite by their columns' rules, references follow rows, order does not show. */
 #include "support/support.h"
 #include "tests/chance.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The page: TypeScript, bundled into one classic script. A tarball ships the bundle (dist/), so it needs neither node nor a network.
 PAGE_SCRIPTS_IN = \
 	%D%/model/data.ts %D%/model/decode.ts %D%/model/head.ts %D%/model/jobs.ts %D%/model/keys.ts %D%/model/load.ts \

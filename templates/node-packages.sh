@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # node-packages.sh SRC BUILD - the pinned packages of SRC/package-lock.json in BUILD/node_modules. Never writes into SRC unless it is BUILD.
 # Says one sentence and fails where they cannot be had. Several may run at once: the first works, the others wait.
 src=$1

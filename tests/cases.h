@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files of cases: what is given, and what comes of it to the letter.
  *

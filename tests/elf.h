@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Executables from bytes, for tests: code at one address, the procedures in it, and a build id. */
 #ifndef TESTS_ELF_H
 #define TESTS_ELF_H

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # How much of each parser the fuzz targets reach: every target runs over its corpus, and for a while on its own, and a table says, by source file,
 # how many of its lines were run. Wants clang and llvm-cov.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* For tests: memory behind whose end there is nothing, so that what looks one too far is ended by the system, without sanitizers too. */
 #ifndef TESTS_GUARDED_H
 #define TESTS_GUARDED_H

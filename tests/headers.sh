@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Every header compiles alone.
 . "$top_srcdir/tests/lib.sh"
 

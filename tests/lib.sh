@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Shell tests in TAP. Usual life:
 #
 #     . "$top_srcdir/tests/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * limits TEST ARGS...: runs a test with limits on time and memory, which are generous: they end what hangs or runs
  * away, not what is slow. What the test leaves behind is an error too: a process that goes on, a file in TMPDIR. The

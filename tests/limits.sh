@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What runs every test (tests/limits): what hangs, eats memory, or leaves something behind is an error.
 . "$top_srcdir/tests/lib.sh"
 limits=$top_builddir/tests/limits

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # What is tried to break hpcview, part by part, and how it went: a table of what was tried, what failed, what was skipped, and how many faults
 # each part has found that are mended (tests/found.txt names them).
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Does hpcview see the same lines as perf? Both sample the same program; the shares of samples per source line are compared.
 # In make check it runs on the heat example. By hand, on any program (build folder first):
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks without MPI, for tests: the process and children of it, with a pair of sockets between each two. */
 #ifndef TESTS_RANKS_H
 #define TESTS_RANKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The main program of a fuzz target where libFuzzer is not: feeds it every file named on the command line, and every
  * file of the folders named there. Each input is copied to memory of exactly its size, so that AddressSanitizer and

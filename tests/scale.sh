@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A hundred thousand of each thing that a format can hold: time and memory follow the length of the input, or a limit is named.
 . "$top_srcdir/tests/lib.sh"
 cd "$scratch" || exit 99

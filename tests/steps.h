@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cases (tests/cases.h) whose parts' heads are steps, "-- step NUMBER; other": a process of its own takes them, and what is heard while it
  * does is the part's text.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unit tests in TAP, the Test Anything Protocol: one line a case, a plan at the end.
  *

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds and tests this tree on other Debians and Ubuntus, each in a folder of its own (debootstrap, chroot; wants root), and prints a table.
 #
 #   where.sh [-d FOLDER] [-q] [-t 'TESTS...'] [-c 'COMPILERS...'] [-a] [-u] [SUITE...]

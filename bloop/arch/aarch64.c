@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * AArch64.  Every instruction has four bytes, and what control flow and jump tables need to know stands in fixed
  * fields: Arm Architecture Reference Manual (DDI 0487), C4.1 "A64 instruction set encoding".

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files on AArch64 share. */
 #ifndef BLOOP_AARCH64_H
 #define BLOOP_AARCH64_H

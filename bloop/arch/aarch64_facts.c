@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Facts of AArch64 instructions: general registers, loads and stores, floating point, NEON, and of SVE what compilers
  * make of loops. Read from the fixed fields as in aarch64.c: Arm ARM (DDI 0487), C4.1, whose tables are named at each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop/arch - one instruction at a time, one file per processor.
  *

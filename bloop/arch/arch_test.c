@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The decoders: single instructions by their bytes, and the quick way of x86-64 against Zydis itself. */
 #include "config.h"
 

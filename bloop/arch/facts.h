@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What one instruction does, in terms that no processor owns: registers, memory, what kind of calculation, on what and
  * on how many numbers at once.

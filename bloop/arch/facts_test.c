@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Facts of instructions, one a row: as the assemblers encode it, and what is said of it.
  *

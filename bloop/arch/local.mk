@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 bloop_libbloop_a_SOURCES += \
 	%D%/arch.h %D%/ops.h %D%/facts.h %D%/x86_64.h %D%/x86_64.c %D%/x86_64_facts.c %D%/aarch64.h %D%/aarch64.c \
 	%D%/aarch64_facts.c %D%/packed.c %D%/text.c %D%/waits.c

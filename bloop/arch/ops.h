@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What jumptable.c sees of an instruction, in terms that no processor owns.
  *

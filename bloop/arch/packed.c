@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What kinds of calculation there are, and which of them make a loop a vector loop. */
 #include "bloop/arch/facts.h"
 

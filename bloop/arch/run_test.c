@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is said of x86-64's instructions against the processor itself: instructions by chance are run with all registers set, and
  * again with those changed that they are said not to read. What they change must be among what they are said to write, and

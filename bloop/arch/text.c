@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Instructions as people write them. x86-64 by Zydis, the destination first as in the manuals; AArch64 by capstone, where
  * it is installed. Without it an instruction is its bits and what kind it is: enough to see loops and their loads by.

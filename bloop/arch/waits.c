@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Does straight code wait for another thread: by the hint that a loop spins (pause, yield), or by the system call that
  * sleeps until a word in memory changes (Linux's futex)? It tells what a function without a name is for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * x86-64.  Zydis decides what an instruction is; this file sees to it that Zydis is asked once for each
  * form of instruction instead of once for each instruction.

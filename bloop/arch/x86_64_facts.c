@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Facts of x86-64 instructions, AVX-512 included. Zydis names the operands, hidden ones too, with types and actions;
  * what kind of calculation it is follows from the name.

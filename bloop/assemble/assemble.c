@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Joins the blocks, loops, line rows and inlined calls of one function into its scopes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop/assemble - joins loops, lines and inlined calls of one function into scopes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of bloop/assemble share. */
 #ifndef BLOOP_ASSEMBLE_INT_H
 #define BLOOP_ASSEMBLE_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Assembly of scopes from hand-made graphs, line rows and inlined calls.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The first line of loops whose control has no line of its own, from what leads to them and what follows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One source loop, several natural loops: which belong together, and what each of them is.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 ASSEMBLE_SOURCES = %D%/assemble.h %D%/assemble_int.h %D%/names.c %D%/places.c %D%/control.c %D%/copies.c %D%/assemble.c
 bloop_libbloop_a_SOURCES += $(ASSEMBLE_SOURCES)
 

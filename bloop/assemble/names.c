@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What procedures and inlined callees are called. */
 #include "bloop/assemble/assemble_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where each loop of a function stands in the source: in which inlined callee, in which file, at which line.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How long a bare Zydis decode of all executable sections takes: the floor that `make bench` compares structure
  * recovery with.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What cfg.c, jumptable.c and noreturn.c share about the function whose graph is being built.
  *

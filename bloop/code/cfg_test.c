@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Graphs of single functions from their bytes. The bytes were made from the assembly beside them with
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Positions, and what was found at them: look-ups in the function whose graph is being built. */
 #include "bloop/code/cfg_int.h"
 

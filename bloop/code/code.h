@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop/code - what the instructions of a function are together: basic blocks and edges, where indirect jumps go,
  * which functions never return, dominators and loops.

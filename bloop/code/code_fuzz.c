@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Any bytes as one function: through decoder, graph, jump tables, closure and loops; then the invariants that
  * code.h promises.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions that are drawn, instruction by instruction, against a graph made address by address; and which of several never
  * return, against a set that grows until nothing changes.

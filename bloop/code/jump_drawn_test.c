@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Indirect jumps that are drawn, each in one of many ways compilers write it: through tables, to labels, to pieces of code of
  * equal length, and out of the function.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Is the function's frame gone at a jump? Then it is a tail call. */
 #include "bloop/code/jump_int.h"
 

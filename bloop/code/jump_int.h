@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the files that follow indirect jumps share. jumptable.c says what is done.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Values followed back: what a register or a slot of the stack holds before an instruction, as a form (jump_int.h).
  *

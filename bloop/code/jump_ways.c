@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Going backwards through the code that is known: what an instruction does, and from where control comes to it. */
 #include "bloop/code/jump_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Switches and computed gotos as compilers make them: the source below is compiled by what is installed here, for
  * x86-64 and AArch64, at all levels, position independent and not. Every indirect jump must be resolved and every byte

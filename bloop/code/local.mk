@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 bloop_libbloop_a_SOURCES += \
 	%D%/code.h %D%/cfg_int.h %D%/cfg_work.c %D%/jump_int.h %D%/jump_ways.c %D%/jump_values.c %D%/jump_tables.c %D%/jump_frames.c \
 	%D%/jumptable.c %D%/cfg.c %D%/noreturn.c %D%/loops.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Dominators and the loop nesting forest of one control flow graph.
  *

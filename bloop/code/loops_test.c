@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Dominators and loop forests: drawn graphs, random graphs against a plain reference, and graphs large and deep. */
 #include "bloop/code/code.h"
 #include "tests/tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What DWARF says of one procedure, read when it is asked for.
  *

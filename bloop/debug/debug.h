@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop/debug - debug information: of one procedure its lines, its inlined calls and its names.
  *

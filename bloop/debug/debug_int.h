@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the files of bloop/debug share.  die.c is the border to libdwarf: nothing else sees its errors, and what
  * it hands out (struct die_info) is plain.  lines.c turns a unit's line program into rows;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* DWARF: line programs and range lists made by hand, then what compilers write in every version and place. */
 #include "config.h"
 #include "bloop/binary_test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The border to libdwarf, by itself: sections in memory, entries of one attribute in every form, lists of ranges and
  * trees that are drawn, against what was meant.

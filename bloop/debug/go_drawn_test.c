@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tables of Go's by chance, of each version, against the code unit by unit: of which file
  * and line it is, and of which inlined call.

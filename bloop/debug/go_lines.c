@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What Go's own table (.gopclntab) says of a procedure, where there is no DWARF (-ldflags=-w, or -s -w): its name, where
  * it begins and ends, files and lines. Go's runtime prints stacks by it, so every program has it, whatever was stripped.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Go's own table, as an assembler makes one of each version: what it says, and what comes of it when it is damaged. */
 #include "bloop/debug/debug_int.h"
 

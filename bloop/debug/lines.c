@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The line map of one unit.  DWARF 5, chapter 6.2, and its predecessors back to DWARF 2.
  *

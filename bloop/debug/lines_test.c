@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Line programs and lists of ranges by chance, of each version, against what their operations are to do; without a file
  * around them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 bloop_libbloop_a_SOURCES += %D%/debug.h %D%/debug_int.h %D%/debug.c %D%/die.c %D%/go_lines.c %D%/lines.c %D%/variables.c
 
 check_PROGRAMS += %D%/debug_test

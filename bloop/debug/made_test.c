@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Debug information made entry by entry, in numbers no compiler writes, against what was meant: each thing that is put
  * in is noted in words as it must come out again. Made from seeds: another one makes other programs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Variables by their place in memory: members of COMMON blocks, and what procedures keep in their frames. Others have
  * symbols. DWARF 5: 2.5, 3.3.5, 4.1, 4.2, 5.

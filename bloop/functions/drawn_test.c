@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Witnesses that are drawn (symbols, unwind entries, stubs, entry points), against a naive table made address by address.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The table of functions, from all that tells where one begins: symbols, .eh_frame, entry points,
  * PLT stubs, and DWARF where there is no symbol table; where none of them says what is there, code that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop/functions - the table of functions: where they begin, what they cover, what they are called.
  *

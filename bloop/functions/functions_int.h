@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of this folder share. One way: table.c <- gaps.c <- functions.c. */
 #ifndef BLOOP_FUNCTIONS_INT_H
 #define BLOOP_FUNCTIONS_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions in the gaps: code of Go, Free Pascal, hand-written assembly and of what was compiled
  * without unwind tables, once it is stripped.

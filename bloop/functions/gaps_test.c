@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Programs of which little is known, made by chance for both processors: functions side by side, with padding or data
  * between, that call each other. What is found is what was planted: all at once, or around single addresses.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 bloop_libbloop_a_SOURCES += \
 	%D%/functions.h %D%/functions_int.h %D%/table.c %D%/noreturn_names.c %D%/gaps.c %D%/functions.c
 

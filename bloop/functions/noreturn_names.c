@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of functions that never return, of several languages. */
 #include "bloop/functions/functions.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of functions once it is made: look-ups, and what is added to it. */
 #include "bloop/functions/functions_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Compressed sections: zlib and zstd as in the gABI (SHF_COMPRESSED), and GNU's older .zdebug_*. */
 #include "config.h"
 

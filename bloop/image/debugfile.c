@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Separate debug files, where GDB and the distributions put them: by build id
  * (DIR/.build-id/ab/cdef.debug; in the folder of debuginfod's client DIR/abcdef/debuginfo), by .gnu_debuglink (beside the binary, in .debug/, under DIR with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files by chance, header by header, against a plain reading of the same numbers: sections that lie in the file or not,
  * have names or not, share addresses or not; segments without sections; and which of several debug files is taken.

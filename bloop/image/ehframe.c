@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * .eh_frame: Linux Standard Base Core, "Exception Frames"; pointer encodings there too (DW_EH_PE_*).
  * .gcc_except_table: the call-site table as in the Itanium C++ ABI, "Exception Handling Tables".

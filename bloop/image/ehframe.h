@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* .eh_frame and .gcc_except_table, read with bounds by ourselves: what unwinders see of functions. */
 #ifndef BLOOP_EHFRAME_H
 #define BLOOP_EHFRAME_H

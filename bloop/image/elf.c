@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One ELF file: headers through libelf, every number in them checked against the file before it is
  * used.  Spec: System V gABI 4.1 ch. 4 and 5, with the section compression of its later drafts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the files of bloop/image share, and what bloop/debug takes from them: one ELF file, its headers checked, its
  * sections ready to be read.  An image has up to two of them: the binary and its separate debug file.

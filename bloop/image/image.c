@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The binary as the rest of bloop sees it: bytes by address, symbols, pointers the loader would set. */
 #include "bloop/image/ehframe.h"
 #include "bloop/image/elf.h"

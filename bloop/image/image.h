@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bloop/image - what a binary is: bytes of an ELF file by address, symbols, relocations, unwind entries, separate
  * debug files.

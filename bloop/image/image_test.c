@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that are and are not ELF, and what an image says of those that are. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 bloop_libbloop_a_SOURCES += \
 	%D%/image.h %D%/elf.h %D%/image.c %D%/elf.c %D%/compress.c %D%/reloc.c %D%/debugfile.c %D%/ehframe.h %D%/ehframe.c
 

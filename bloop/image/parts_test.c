@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Parts of a binary against naive definitions: relocations bit by bit, compressed sections of every size, and a file
  * without section headers against the same file with them.

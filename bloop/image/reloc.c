@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Relocations of a .o file, applied as a linker would that puts its sections where elf.c laid
  * them out: to debug sections, so that DWARF reads right, and to code and data, so that calls and

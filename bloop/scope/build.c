@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Making a scope tree in document order, and walking one in that order. */
 #include "bloop/scope/scope_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Verify what every scope tree promises: indices, kinds, order, ranges. */
 #include "bloop/scope/scope_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * HPCToolkit's .hpcstruct, version 4.9, out and in.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 bloop_libbloop_a_SOURCES += \
 	%D%/scope_int.h %D%/tree.c %D%/build.c %D%/check.c %D%/xml.c %D%/hpcstruct.c %D%/outline.c
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The scope tree as an outline for people: procedures with their loops, and the inlined calls that hold loops.
  *

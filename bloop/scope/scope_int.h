@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of bloop/scope share (bloop.h is its public header): none of it knows a binary. */
 #ifndef BLOOP_SCOPE_INT_H
 #define BLOOP_SCOPE_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The scope tree: look-up, checks, and that both text forms give back what was written. */
 #include "bloop/scope/scope_int.h"
 #include "tests/tap.h"

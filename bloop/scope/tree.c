@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The scope tree: container and look-up by address. */
 #include "bloop/scope/scope_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The scope tree as XML: PGM > LM > F > P > (A | L | S), in the tradition of bloop's PGM. doc/formats/structure.md
  * describes it, share/schemas/structure.rng is its schema.

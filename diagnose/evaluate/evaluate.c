@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where properties hold: column by column, a block of places at a time. Severities are computed only in blocks where a
  * condition holds somewhere.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * diagnose/evaluate - properties seen from runs: what their names mean there, where they hold, and their texts with names
  * and numbers filled in.

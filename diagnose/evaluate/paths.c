@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns that lead from a table to others, and to places. */
 #include "diagnose/evaluate/evaluate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A property seen from one run: what its names mean there. A name is, in this order, a column of the row that is looked
  * at; a fact about the run or the place; a metric; a column of a table whose rows are about places, "loop_quality.x".

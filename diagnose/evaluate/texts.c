@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Labels of places, and titles, evidence and remedies with names and numbers filled in (diagnose/read/texts.c). */
 #include "diagnose/evaluate/evaluate.h"
 

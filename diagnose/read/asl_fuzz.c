@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as a property file: properties or sentences, never anything else; what is read can be looked for. */
 #include "diagnose/diagnose.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The parts of a property. Formulas go to the metrics' engine with a way to say where their characters stand. */
 #include "diagnose/read/reader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Folders of property files, and what refers to what in them. */
 #include "diagnose/read/read.h"
 

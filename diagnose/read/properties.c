@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* All properties that were read, by name. */
 #include "diagnose/read/read.h"
 

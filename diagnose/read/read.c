@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Words to properties. The grammar stands in doc/formats/properties.md; formulas go to the metrics' engine.
  *

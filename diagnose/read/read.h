@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * diagnose/read - property files (ASL, doc/formats/properties.md): what was read of them.
  *

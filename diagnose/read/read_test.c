@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The property language: what is wrong in a file is said with its place, all of it; what is right is read as written.
  * Files of several lines are in tests/diagnose/reading.cases (tests/cases.h). A case has

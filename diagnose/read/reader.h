@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files that read properties share: words that are taken one after the other, and what is wrong with them. */
 #ifndef DIAGNOSE_READER_H
 #define DIAGNOSE_READER_H

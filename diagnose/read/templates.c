@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Templates: words that are kept, and read again with what stands for their parameters. */
 #include "diagnose/read/reader.h"
 

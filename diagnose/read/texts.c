@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Titles, evidence and remedies: text with "{...}" in it. In the braces stands a word that every finding has (place,
  * name, file, line, procedure, module, run), a column of the table whose rows are looked at, or a formula with a format

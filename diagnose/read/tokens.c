@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A property file in words. Comments are C's two kinds, and '#' at a line's begin. */
 #include "diagnose/read/tokens.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A property file in words. */
 #ifndef DIAGNOSE_TOKENS_H
 #define DIAGNOSE_TOKENS_H

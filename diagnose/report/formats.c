@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Findings for other programs: SARIF 2.1.0 (OASIS), which code hosts show at the lines; the XML of Periscope, for its
  * graphical interface; the search as a graph in the language of dot.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings as text for people, as CSV and JSON for programs. */
 #include "diagnose/report/report.h"
 

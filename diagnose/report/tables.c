@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings and the search as tables beside the places: databases, pages, print and exports show them as they do all. */
 #include "diagnose/evaluate/evaluate.h"
 #include "diagnose/report/report.h"

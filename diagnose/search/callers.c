@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where a programmer can act on time that is spent in a library: at the first frame, from the inside out, that has source
  * of the program's own. Headers of the system's (templates, inline functions) count as library.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What becomes of properties on a drawing, to the letter: tests/diagnose/findings.cases (tests/cases.h). A case has
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From places where properties hold to findings: what is one thing is said once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What to measure next: for each property that could not be tested, and whose parent holds (or that has none), what it
  * lacks. Tables are asked for the procedures in which the parent was found, as they cost more than counts.

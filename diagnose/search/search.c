@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Strategies. A step is a property held against a place; a round is all steps that are open at once, which is what one
  * experiment can answer.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # make.sh BUILD: takes the picture of README.md anew, of the bundled example, with the hpcview that is built in the folder BUILD. Needs chromium,
 # ImageMagick and a Fortran compiler.
 set -e

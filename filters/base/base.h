@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * filters/base - what filters share: lines of text, packed files (this header); measurements by line (builder.h), tables of
  * calls (call_edges.h), numbered keys (interner.h), addresses of binaries (image.h).

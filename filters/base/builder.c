@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Places by line, and what happened there. */
 #include "filters/base/builder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What formats that know procedures, files and lines have in common: one process, one thread as a rule, places by line.
  */
 #ifndef FILTERS_BUILDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who called whom. */
 #include "filters/base/call_edges.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who called whom: the table `call_edges`, the same from every format that counts calls. */
 #ifndef FILTERS_CALL_EDGES_H
 #define FILTERS_CALL_EDGES_H

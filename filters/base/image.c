@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Offsets in a binary's file, link-time addresses, symbols. */
 #include "filters/base/image.h"
 

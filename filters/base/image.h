@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the bytes of a binary's file are linked to, and its symbols: as much of an ELF file as names in a text are held
    against. */
 #ifndef FILTERS_IMAGE_H

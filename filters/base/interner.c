@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys that come again and again. */
 #include "filters/base/interner.h"
 

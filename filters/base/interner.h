@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keys that come again and again, as rows of a table: each once, in the order of first coming.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Text by lines, and further files. */
 #include "filters/base/base.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names as linkers know them, in words. */
 #include "filters/base/base.h"
 #include "support/demangle.h"

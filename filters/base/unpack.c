@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Packed files: gzip (RFC 1952) and zstd (RFC 8878). zlib and zstd live behind this. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * callgrind.out files (the format of kcachegrind) and cachegrind.out files, which are a part of it: costs at lines of
  * functions, and of the calls they make.

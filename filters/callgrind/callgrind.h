@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* filters/callgrind - callgrind.out and cachegrind.out files, which are a part of that format. */
 #ifndef FILTERS_CALLGRIND_H
 #define FILTERS_CALLGRIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Places, each once. */
 #include "filters/callgrind/cost_positions.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The places of a callgrind file, as rows of a table: each once, in the order of first coming.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Places of a callgrind file: each once, whatever order a file has. */
 #include "filters/callgrind/cost_positions.h"
 #include "tests/tap.h"

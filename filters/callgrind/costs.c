@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Costs of a callgrind file: whose they are, and what becomes of them. */
 #include "filters/base/call_edges.h"
 #include "filters/callgrind/reader.h"

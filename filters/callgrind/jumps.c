@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Jumps between instructions. */
 #include "filters/callgrind/jumps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Jumps between instructions, as the table `jumps`: from which to which, how often, in which part of the file. Where an
  * instruction that is jumped to was reached without a jump as well, from the one before it or by a call, a row without

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Random jumps in random parts, against sums of them. */
 #include "filters/callgrind/jumps.h"
 #include "tests/chance.h"

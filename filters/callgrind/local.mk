@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 filters_libfilters_a_SOURCES += \
 	%D%/callgrind.h %D%/callgrind.c %D%/costs.c %D%/cost_positions.h %D%/cost_positions.c %D%/jumps.h %D%/jumps.c \
 	%D%/reader.h %D%/tokens.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers, positions and names in a line of a callgrind file. */
 #include "filters/callgrind/reader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * HPCToolkit's databases: those since 2022 are several files (v4.c); before that there was experiment.xml, with
  * the values in it, which is read here.

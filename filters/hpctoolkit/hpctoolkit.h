@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* filters/hpctoolkit - databases of HPCToolkit: version 4 (v4.c) and experiment.xml of before 2022. */
 #ifndef FILTERS_HPCTOOLKIT_H
 #define FILTERS_HPCTOOLKIT_H

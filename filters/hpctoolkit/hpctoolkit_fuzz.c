@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The two files of a database of HPCToolkit's, one behind the other: meta.db ends where "_meta.db" first stands. */
 #include "filters/hpctoolkit/hpctoolkit_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the two kinds of HPCToolkit's databases have in common. */
 #ifndef FILTERS_HPCTOOLKIT_INT_H
 #define FILTERS_HPCTOOLKIT_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* HPCToolkit's databases: every rule of experiment.xml, and the example of version 4 with one number of it changed at a time. */
 #include "filters/hpctoolkit/hpctoolkit.h"
 #include "filters/hpctoolkit/hpctoolkit_int.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 filters_libfilters_a_SOURCES += %D%/hpctoolkit.h %D%/hpctoolkit_int.h %D%/hpctoolkit.c %D%/v4.c
 
 check_PROGRAMS += %D%/hpctoolkit_test %D%/hpctoolkit_fuzz

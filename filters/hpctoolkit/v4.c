@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * HPCToolkit's databases since 2022 (its FORMATS.md, "meta.db version 4.0" and "profile.db version 4.0"): meta.db says
  * what the metrics, contexts, functions, files and modules are, profile.db has the values of each thread. All of them

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* perf.data: what its events are, and what is known of the recording. */
 #include "filters/perf/data.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Steps of paths: open addressing with linear probing, at most three quarters full. */
 #include "filters/perf/chain_cache.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The steps of the paths that samples have: a frame, called from another one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * perf.data, the file `perf record` writes, and what it writes to a pipe.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the files that read perf.data share; data.c is their door, and says what such a file is.
  *

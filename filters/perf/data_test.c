@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* perf.data files made by hand, of both byte orders: every rule of the records, and damaged ones. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Profiles of gperftools (CPUPROFILE=prof.out, libprofiler): words of the machine that wrote them, then what
  * /proc/self/maps said at the end.

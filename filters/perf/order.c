@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* perf.data: records wait until nothing earlier can come, and are taken in the order of their time. */
 #include "filters/perf/data.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * filters/perf - what Linux perf recorded, from its binary file and from the text of `perf script` alike.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* perf.data: what each record says. */
 #include "filters/perf/data.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What perf recorded becomes contexts and counts. */
 #include "filters/perf/run.h"
 

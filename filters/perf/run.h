@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What perf recorded, in the order it happened: from its binary file (data.c) and its text (script.c) alike.
  *

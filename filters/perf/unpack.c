@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* perf.data: records that `perf record -z` packed with zstd into others. */
 #include "config.h"
 

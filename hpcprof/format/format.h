@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The measurement file's numbers, shared by reader, writer and recorder. What they mean stands in
  * doc/formats/measurement.md.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libFuzzer target: reading a measurement: every index it hands out is within its table; what was read is written, read
  * again and written the same; added to itself it is sound. Mutations go into the blocks, and their checksums follow, so that

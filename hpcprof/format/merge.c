@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One measurement added to another: what a folder of files becomes. Equal rows are one; processes and threads never
  * are. Summed, what the threads counted is added up on the way, so that the whole takes room for what is distinct in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Measurements by chance: what is written is read, block by block and in folders of many; what the whole has is held against the sum of
    its parts, as lines of text. */
 #include "hpcprof/format/tables.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What ranks have read, brought together. Each has made a whole of its part of the files; the wholes travel as measurement
  * files do, and before each what such a file does not say: how much was read, what there is to warn of, and the sums by

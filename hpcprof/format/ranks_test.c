@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A folder read by several ranks is the folder read by one: row by row, and with all that stands beside the rows. */
 #include "hpcprof/format/tables.h"
 #include "tests/ranks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reading measurement files. Blocks are used in order up to the first one that is cut, damaged or makes no sense; what
  * comes after is reported, not guessed at, because later blocks refer to rows of earlier ones.

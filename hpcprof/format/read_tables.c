@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables beside the counts, as other rooms declare them: blocks TDEF and TROW (doc/formats/measurement.md). */
 #include "hpcprof/format/reader.h"
 

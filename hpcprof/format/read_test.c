@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The measurement file: what is written is read; what is cut or damaged gives what came before, and never a wrong
  * count. */
 #include "hpcprof/format/tables.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files that read measurements share: one file being read into a measurement. */
 #ifndef HPCPROF_FORMAT_READER_H
 #define HPCPROF_FORMAT_READER_H

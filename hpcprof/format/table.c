@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A measurement's tables: made row by row, equal rows found by hashing, counts put in order. */
 #include "hpcprof/format/tables.h"
 #include "support/sort.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of this folder share: the tables while they grow. */
 #ifndef HPCPROF_FORMAT_TABLES_H
 #define HPCPROF_FORMAT_TABLES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Writing a measurement from its tables: what imports and merges use. The recorder writes the same format by itself
  * (recorder/output/file.c). */
 #include "hpcprof/format/writer.h"

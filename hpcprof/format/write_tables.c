@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables beside the counts, written as blocks TDEF and TROW. */
 #include "hpcprof/format/writer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files that write measurements share. */
 #ifndef HPCPROF_FORMAT_WRITER_H
 #define HPCPROF_FORMAT_WRITER_H

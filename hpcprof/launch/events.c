@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events by name: a table of those we know without PAPI, with everyone's default period; PAPI and libpfm4 for the rest.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events by name: what they are, how they are sampled, whether they can be here. */
 #ifndef HPCPROF_LAUNCH_EVENTS_H
 #define HPCPROF_LAUNCH_EVENTS_H

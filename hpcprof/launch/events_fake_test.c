@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events in a world made around them: a kernel, a PAPI and a libpfm4 that answer as is wanted. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events as people write them: what is sampled, how often, and what is said against it. */
 #include "config.h"
 

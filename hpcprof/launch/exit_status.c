@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * After SIGKILL, or when the disk was full, a process's file has no end. The launcher waited for the process and knows
  * how it ended and when; that is appended, marked as not written by the recorder: the last moments are still missing.

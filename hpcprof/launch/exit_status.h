@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What only the launcher sees: how a process ended that could not write its own end. */
 #ifndef HPCPROF_LAUNCH_EXIT_STATUS_H
 #define HPCPROF_LAUNCH_EXIT_STATUS_H

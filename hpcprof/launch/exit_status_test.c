@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a process ended is added to its file, to no other, and behind what can be read. */
 #include "hpcprof/launch/exit_status.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The launcher: finds out all that can go wrong before anything is started, then runs the program with the recorder
  * preloaded and its orders in one environment variable (recorder/protocol.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The launcher without a recorder: what programs it takes, what it orders, how they end. A library that does nothing stands in. */
 #include "config.h"
 

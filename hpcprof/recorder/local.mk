@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # ---- the recorder: in the measured program, on its own (no other folder, no library but libc) ------------------
 RECORDER_SOURCES = hpcprof/format/format.h %D%/recorder.h %D%/protocol.h \
 	%D%/base/base.h %D%/base/state.h %D%/base/syscalls.h %D%/base/interpose.h %D%/base/bytes.c %D%/base/config.c %D%/base/identity.c \

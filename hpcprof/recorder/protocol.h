@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the launcher tells the recorder, in one environment variable: "key=value" separated by newlines; in values,
  * bytes that are '%', ';', newline or not printable are written %XX.

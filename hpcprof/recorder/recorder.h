@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * recorder - the code of hpcview that lives in the measured program (libhpcview-record.so, libhpcview-record-phases.so,
  * libhpcview-record.a). The part of the simulator that lives there (mhsim/runtime, mhsim/engine) follows the same rules.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* From a ring of planned records to the file that is read back: each sample keeps its thread, event, region, place and worth,
    whatever the ring wraps and wherever it is drained. Beside the recorder's tables a plain list adds up what was planned. */
 #include "hpcprof/hpcprof.h"

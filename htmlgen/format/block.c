@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks of bytes as text: zlib, as base64. */
 #include "htmlgen/format/format.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns of numbers, in byte planes; which columns places have. */
 #include "htmlgen/format/format.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * format - what a database's writer and its reader both know (doc/formats/database.md).
  *

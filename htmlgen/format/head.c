@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects of the head that are the members of one struct: written and read by the same list. */
 #include "htmlgen/format/format.h"
 

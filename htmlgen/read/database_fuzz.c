@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as a database of one page: an experiment that every format can write, or a sentence that names the input;
    and as a run, an experiment that is sound, or a sentence again. */
 #include "export/export.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 htmlgen_libhtmlgen_a_SOURCES += %D%/read.h %D%/read.c %D%/tables.c
 
 check_PROGRAMS += %D%/read_test

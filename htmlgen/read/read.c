@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A finished database read back (doc/formats/database.md, versions 1 to 3): somebody was sent one, and wants its
  * numbers. All of it is hostile: every size is checked against what is there before it is used.

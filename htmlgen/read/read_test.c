@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What htmlgen writes, read back: the same experiment, as a folder and as one page; and what each format makes of it. */
 #include "export/export.h"
 #include "htmlgen/htmlgen.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables beside places of a database (doc/formats/database.md). */
 #include "htmlgen/read/read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns and escaping: an experiment's numbers and names as bytes of blocks, and as text of the page. */
 #include "htmlgen/write/write.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 htmlgen_libhtmlgen_a_SOURCES += %D%/write.h %D%/write.c %D%/encode.c %D%/sources.c
 
 check_PROGRAMS += %D%/write_test

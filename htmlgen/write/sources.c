@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Source text: which files are shown, in which chunk, and why one is not. */
 #include "htmlgen/write/write.h"
 

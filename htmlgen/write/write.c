@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The database's files. The page (templates/index.html) carries the head, which is JSON and names everything else; the
  * rest comes in data/ as one script call a file, or in elements of the page itself when all is one file:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * write - an experiment becomes the files of a database, or one page.
  *

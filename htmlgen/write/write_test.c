@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a database's files hold, decoded again the way doc/formats/database.md says. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * align - places of several runs that are one thing in the source become one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Procedures of several builds that are clones of one: compilers make other ones, and number them in their own ways. */
 #include "metrics/align/align_int.h"
 

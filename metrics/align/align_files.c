@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which files of several builds are versions of one, and what has become of their lines. */
 #include "metrics/align/align_int.h"
 

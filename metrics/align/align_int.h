@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files that bring places of several runs together share; align_runs.c has the whole. */
 #ifndef METRICS_ALIGN_INT_H
 #define METRICS_ALIGN_INT_H

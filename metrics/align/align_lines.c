@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a line of an older version of its file is in the latest: by text, or as far as its function has moved. */
 #include "metrics/align/align_int.h"
 

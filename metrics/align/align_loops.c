@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops of several builds that are one: those that begin at one line, else the nearest that share lines. */
 #include "metrics/align/align_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* New places made of old ones: the same thing in several builds is one. */
 #include "metrics/align/align_int.h"
 

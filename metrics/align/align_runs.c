@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Places of several runs brought together. Where runs used different builds of a module, each build's files, and all
  * below them, were made apart (correlate.c); here what the programmer wrote once becomes one place again:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Two texts as words, one a line; what each line of the first has become, as numbers. */
 #include "metrics/align/align.h"
 #include "tests/cases.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
 	%D%/align.h %D%/align_int.h %D%/align_clones.c %D%/align_files.c %D%/align_lines.c %D%/align_loops.c %D%/align_places.c \
 	%D%/align_runs.c %D%/line_diff.c

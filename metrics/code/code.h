@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * code - what binaries and structure files know of the sampled code: scopes, loops, instructions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* By which compilers, with which options, the code was made that was sampled most: DW_AT_producer of its units. */
 #include "metrics/code/code.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions that hold what was sampled, kept in the measurement as a table: of a binary that is rebuilt or gone when
  * somebody looks, samples are still shown by function, under the files and lines that its debug information had.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions that a measurement keeps: of which binaries, and of which addresses in them, against a world of binaries made up
  * here; and the trees that are made of kept rows again, drawn ones, against their plain definition. (local.mk puts the names below

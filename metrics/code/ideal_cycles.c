@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ICYCLES, the ideal cycles of HPCView's own example (2001, from pixie there): how often each instruction was executed,
  * times what it costs at best on the core (quality/). An innermost loop's iteration costs its bound, by whatever limits

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The instructions of sampled procedures, as tables beside the places: "instructions", a row for each, and
  * "instruction_counts", what was counted at each of them. Which procedures: those with a share of some metric that

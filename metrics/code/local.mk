@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
 	%D%/code.h %D%/compilers.c %D%/functions.c %D%/ideal_cycles.c %D%/instructions.c %D%/loops.c %D%/structure.c %D%/trip_counts.c
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What quality/ says of the sampled innermost loops, as tables beside places: loop_quality, a row for each, and
  * loop_checks, what is to be said of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which loops are looked at, by which core, and what is noted of them: trees, samples and reports that are drawn, against plain
  * definitions. (local.mk puts the names below in place of those that would look at machine code.)

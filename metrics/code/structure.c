@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A module's structure: from a structure file where one was given for it, else from the binary itself, on demand for
  * the sampled addresses.

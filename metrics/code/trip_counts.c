@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How often loops go round. The table `jumps` of a measurement (callgrind's, --collect-jumps=yes) says how often control
  * came to an instruction, and from where; bloop's forest says which loops that enters, and which it begins anew:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Random graphs that a random walk runs through: trip counts of their loops against a count made while walking. */
 #include "bloop/code/code.h"
 #include "filters/filters.h"

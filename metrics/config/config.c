@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The configuration itself: what a file, or the command line, puts into it. */
 #include "metrics/config/config_reader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * config - what a user asks for: the configuration file, and what the command line adds or overrides.
  *

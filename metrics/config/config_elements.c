@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The elements of our own format of configuration. */
 #include "metrics/config/config_reader.h"
 

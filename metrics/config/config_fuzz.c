@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as a configuration: what is asked for, or a sentence with file and line. Then its title as what a command line adds. */
 #include "metrics/config/config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The original HPCVIEW configuration (HPCView 3.x): TITLE, PATH, REPLACE, STRUCTURE, GROUP, METRIC with FILE or
  * COMPUTE. Every distinct FILE becomes a run; every METRIC a column, in the order of the file.

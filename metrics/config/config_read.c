@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a configuration file: which element may stand where, with what; errors one by one, all of them. */
 #include "metrics/config/config_reader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files that read a configuration share: its elements, and how far the reader is. */
 #ifndef METRICS_CONFIG_READER_H
 #define METRICS_CONFIG_READER_H

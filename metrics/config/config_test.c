@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Configurations: what is read from both formats, and what is said of wrong ones. */
 #include "metrics/config/config.h"
 #include "tests/cases.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
 	%D%/config.h %D%/config_reader.h %D%/config.c %D%/config_elements.c %D%/config_hpcview3.c %D%/config_read.c
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Metric blocks: formulas over quantities ("cycles"), and how processors, PAPI and perf call these. What a measurement has, or
  * what this machine can count, decides which of them can be computed (doc/formats/metrics.md).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Metric blocks: which formulas events allow, under which names; which events a block asks for; what files may not say.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A formula as a thing: what it is of, and its end. */
 #include "metrics/formula/expr_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a formula gives: column by column, a block of places at a time, so that each operation is one loop over numbers
  * that lie side by side.

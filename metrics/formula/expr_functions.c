@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that a user defines: their names, their parameters, and the formulas that they stand for. */
 #include "metrics/formula/expr_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as a formula: an answer or a sentence, never anything else; what parses can be evaluated. */
 #include "metrics/formula/formula.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A formula as its files see it: postfix operations over operands. expr_parse.c makes it, expr_eval.c computes with it,
  * expr_names.c knows what names look like. */
 #ifndef METRICS_FORMULA_EXPR_INT_H

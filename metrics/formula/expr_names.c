@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names in formulas: what they look like, how they are quoted, NAME = FORMULA. */
 #include "metrics/formula/expr_int.h"
 

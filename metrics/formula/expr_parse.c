@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Formulas: infix text, compiled to postfix once and evaluated at every place. The grammar stands in
  * doc/formats/configuration.md; the page's is the same (templates/logic/formula.ts), held together by the cases in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Formulas: values, missing values, and what is said of wrong ones. */
 #include "metrics/formula/expr_int.h"
 #include "metrics/formula/formula.h"

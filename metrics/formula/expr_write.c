@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A formula as text again, with as few brackets as the grammar allows. */
 #include "metrics/formula/expr_int.h"
 

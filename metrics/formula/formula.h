@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * formula - the language of derived metrics: text to formula, formula to values; what is built of it alone.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
 	%D%/expr_int.h %D%/formula.h %D%/blocks.c %D%/expr.c %D%/expr_eval.c %D%/expr_functions.c %D%/expr_names.c \
 	%D%/expr_parse.c %D%/expr_write.c %D%/mathml.c %D%/statistic_names.c

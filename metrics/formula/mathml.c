@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Content MathML to infix: what stood in HPCVIEW configurations becomes the formula a person reads today.
  *

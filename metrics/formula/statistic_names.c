@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What statistics of metrics are called, in configurations and formulas: mean(CYCLES over threads). */
 #include "metrics/formula/formula.h"
 

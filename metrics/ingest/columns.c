@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which columns there are. Without measured metrics in the configuration every event is one, of each run; a computed
  * metric finds its operands among the columns before it, else among the events, which then become columns that are not

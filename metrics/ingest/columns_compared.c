@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The columns that compare an event of two runs: difference, its error, ratio, and what was lost by scaling. */
 #include "metrics/ingest/columns_int.h"
 

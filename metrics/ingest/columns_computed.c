@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns of formulas, whose operands are columns before them, or become columns that are not shown. */
 #include "metrics/ingest/columns_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files that make columns share: who makes them (columns.c), and what each kind of column needs. */
 #ifndef METRICS_INGEST_COLUMNS_INT_H
 #define METRICS_INGEST_COLUMNS_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns of events: those that the configuration takes, or all there are. */
 #include "metrics/ingest/columns_int.h"
 

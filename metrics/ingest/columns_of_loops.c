@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns of what is known of loops (the table loop_quality), weighed by a measured column. */
 #include "metrics/ingest/columns_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns of statistics: of every shown event, where formulas name them, and for diagnoses. */
 #include "metrics/ingest/columns_int.h"
 

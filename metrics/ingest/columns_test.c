@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which columns there are, and what the whole program has in them: comparisons, regions, repetitions, blocks, what
    formulas want; what threads spent where. From drawings (test_drawing.h). */
 #include "tests/fixtures/experiment_outline.h"

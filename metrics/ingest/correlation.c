@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the steps of the join hand on: begun empty, released at the end. */
 #include "metrics/ingest/ingest.h"
 

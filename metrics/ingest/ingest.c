@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the measurements say, before anybody knows where it is: which modules, sampled addresses (sites) and calls there
  * are, each once, and what each site cost in each column.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ingest - measurements to numbers by place in the code: sites, call paths, and what each cost in which column.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What many threads of many processes measured, again and again, in folders of files: every sum and every statistic at every place,
  * each thread's column and its rows of the table of threads, against their plain definitions. Random samples in two runs; the files are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
 	%D%/columns_int.h %D%/ingest.h %D%/columns.c %D%/columns_compared.c %D%/columns_computed.c %D%/columns_measured.c \
 	%D%/columns_of_loops.c %D%/columns_statistics.c %D%/correlation.c %D%/event_columns.c %D%/ingest.c %D%/loop_counts.c \

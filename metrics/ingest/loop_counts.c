@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How often loops went round, where a measurement counted that: by module and address of their first instruction. */
 #include "metrics/ingest/ingest.h"
 

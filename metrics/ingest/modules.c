@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which modules of several runs are the same one: by build id and path, by name, or by what they are there.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which modules of several runs are one: drawn ones, against the rules in plain words. */
 #include "metrics/ingest/ingest.h"
 #include "tests/chance.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tables beside places: what rooms measured about places (evictors, episodes), carried from measurements into the
  * experiment. What their references mean changes on the way:

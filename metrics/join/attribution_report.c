@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the result lacks, and how much of the cost that is: sentences for the driver and the page. */
 #include "metrics/join/join.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* From files to an experiment: the runs are read, and the binaries and structure files lent to the join. */
 #include "metrics/join/join.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tree of calls: who called whom, from which loop. Each frame of a path is a chain of places, and what it called
  * hangs below the line of the call:

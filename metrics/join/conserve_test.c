@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What must be true of any measurement: nothing is lost and nothing is counted twice. Programs and samples are made at
  * random, and what the experiment says of them is compared with sums that know nothing of it.

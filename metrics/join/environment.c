@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a run may differ by from another, besides its command and machine: how its
  * modules were compiled, and the environment variables that the recorder noted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The experiment: measurements, joined with structure, summed up.
  *

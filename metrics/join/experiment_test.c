@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Correlation on drawings (test_drawing.h), and the expected tree with its sums as text. */
 #include "tests/fixtures/experiment_outline.h"
 

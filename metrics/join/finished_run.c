@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A finished experiment as a run: what a measurement and its binaries would have said, of the experiment alone.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * join - measurements, structure and sources become an experiment.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The order of places and files: what the input says decides it, never the order of finding.
  */

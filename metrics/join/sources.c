@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What modules and files are called in the tables, and where the text of the files is on this machine.
  *

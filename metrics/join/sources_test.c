@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What files are called, and which file on this machine is taken for one. */
 #include "metrics/join/join.h"
 #include "tests/cases.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The configuration `hpcview init` writes: all there is, with a word on each, what is not needed in comments. */
 #include "metrics/join/join.h"
 

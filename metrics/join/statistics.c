@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Statistics over the threads or processes of a run: mean(CYCLES over threads), imbalance(CYCLES over ranks).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An experiment for strangers: what it says of the program stays, what it says of the machine's owner goes. Texts come
  * from many places (warnings, tables, names of runs), so they all pass one rule: absolute paths become their last

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Is an experiment what its header promises? For tests, and for us while we change things. */
 #include "metrics/model/model.h"
 

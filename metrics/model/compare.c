@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two runs side by side. Places are matched when they are made (correlate.c: by what the source says, not by
  * addresses); here is what a missing value means between runs, how far chance goes, and the columns of a comparison.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Computed metrics: their formulas at every node of a tree, and for sums that a view makes. A formula is computed from
  * its operands' values there, a block of nodes at a time.

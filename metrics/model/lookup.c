@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a formula's operand means in a finished experiment: for those who compute what no column was made for. The names
  * are those of columns.c: EVENT, with several runs RUN.EVENT, mean(EVENT over threads).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * model - the experiment: places, trees over them, columns of values, what is computed from these.
  *

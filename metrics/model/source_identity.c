@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which places are the same thing in the source. A loop that the compiler copied (unrolled with its remainder, inlined
  * into five callers, two builds of a module) is many places; people wrote one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The table "thread_values": what each thread spent at the places that matter, for plots by thread and rank. All of it
  * would be threads times places; kept are the whole program and, of each shown metric, the procedures, loops and lines

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Trees over the places, and the numbers in them: the one door to values. What a node costs with all below it is summed
  * here, for every tree in the same way.

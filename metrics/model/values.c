@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One column of numbers by place (or by a tree's node): a bit for each that has a value, and the values one after the
  * other.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An experiment as a table: text for people, CSV and JSON for programs. */
 #include "metrics/report/report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Each procedure, the calls it came by, and the calls it makes: one row for each line that calls. What a call costs is
  * what was spent below it, once where it is on a path more than once; so callers of a procedure that calls itself may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * print --by instruction: the machine code of sampled procedures, the costliest procedure first.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of places for programs: CSV and JSON. */
 #include "metrics/report/report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a simulated memory hierarchy says (the tables levels, objects, references, arrays and evictors of a measurement),
  * a level after the other, as MHSim's page had it: shares and ratios in place of the counts they are made of. A table is

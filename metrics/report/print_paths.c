@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tree of calls as rows: from the first function down, or from each procedure up to its callers. */
 #include "metrics/report/report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of places as text for people. */
 #include "metrics/report/report.h"
 

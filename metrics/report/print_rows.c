@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of places: which there are, what they cost, in which order. */
 #include "metrics/report/report.h"
 

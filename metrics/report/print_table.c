@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A table beside places as text, CSV or JSON, one mechanism for all of them. A reference to a place is shown as people
  * know it (its name and where it is) in text, as kind, module, file, line and name for programs; one to a row of

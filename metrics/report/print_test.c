@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What `print` makes of an experiment, to the letter: tests/print/print.cases (tests/cases.h). A case has
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables as text: columns of one width each, and no character in them that a terminal would obey. */
 #include "metrics/report/report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The scope tree as indented text with bars, for terminals and mails. Children stand by cost; what costs little is left
  * out. */
 #include "metrics/report/report.h"

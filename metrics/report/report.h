@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * report - an experiment as tables: text for people, CSV and JSON for programs.
  *

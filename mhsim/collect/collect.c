@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From what the simulated process counted to a measurement: rows become counts of contexts, and tables:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a simulated process left behind becomes a measurement. */
 #ifndef MHSIM_COLLECT_COLLECT_H
 #define MHSIM_COLLECT_COLLECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a simulated process left behind: files made here become measurements, and what was written over them is said. */
 #include "mhsim/collect/collect.h"
 

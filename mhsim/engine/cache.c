@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The blocks of one cache: its memory, and what is replaced. */
 #include "config.h"
 #include "mhsim/engine/cache.h"

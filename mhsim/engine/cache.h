@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The blocks of one cache (or TLB) of the simulator: where they lie, how one is found, which goes next.
  *

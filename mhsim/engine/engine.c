@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The simulator. An access goes down a chain of levels (caches; TLBs) as far as it misses:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* For the simulator's own files and the runtime: where its tables lie. */
 #ifndef MHSIM_ENGINE_H
 #define MHSIM_ENGINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulator against closed forms, and against a naive one made of lists, for every policy. */
 #include "config.h"
 #include "tests/fakes/fake_mmap_memory.h"

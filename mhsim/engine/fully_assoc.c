@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The fully associative level beside a cache. */
 #include "config.h"
 #include "mhsim/engine/fully_assoc.h"

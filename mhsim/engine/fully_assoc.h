@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The fully associative LRU level of a cache's size, for telling conflict misses from those of capacity: nodes in a list by
    age, and chains by hash. */
 #ifndef MHSIM_ENGINE_FULLY_ASSOC_H

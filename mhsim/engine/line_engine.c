@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of blocks: see line_engine.h. */
 #include "config.h"
 #include "mhsim/engine/line_engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One thread on a plain machine, where nearly all time goes: one record, a cache line of the machine that simulates, has
  * all that is known of a block of memory at every level of its chain. So a miss finds its block once for all levels, what

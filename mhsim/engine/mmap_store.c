@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Growing memory without the heap. */
 #include "config.h"
 #include "mhsim/engine/mmap_store.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Growing memory without the heap: tables that may lie in a file, so that what was counted outlives the process, and
    hash maps. For what runs inside the simulated program. */
 #ifndef MHSIM_ENGINE_MMAP_STORE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulator's state and how it counts, for its own files: engine.c (any machine) and line_engine.c (what most are). */
 #ifndef MHSIM_ENGINE_STATE_H
 #define MHSIM_ENGINE_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread of the simulator's own: see worker.h. */
 #include "config.h"
 #include "mhsim/engine/worker.h"

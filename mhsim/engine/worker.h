@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A thread of the simulator's own: one chain, the caches' or the TLBs', is simulated there while the caller goes on with the
  * other and with whatever it does next. The two share nothing but the table of pairs (which has a lock) and rows, of which

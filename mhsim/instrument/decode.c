@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Widths of memory accesses: x86-64 through Zydis; AArch64's few wide forms from their fixed encodings. */
 #include "config.h"
 #include "mhsim/instrument/decode.h"

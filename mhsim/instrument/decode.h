@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How much memory one instruction reads or writes at once, for joining the pieces in which QEMU reports it. */
 #ifndef MHSIM_INSTRUMENT_DECODE_H
 #define MHSIM_INSTRUMENT_DECODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Preloaded into programs that run under QEMU: tells the plugin (qemu.c) outside who got which memory, by a system call
  * that no kernel has. The program sees nothing of it: QEMU answers that there is no such call.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // As hooks-x86_64.s. A branch and link to a symbol is written as its bits and their relocation: the word is this macro's name.
 .macro bl target:vararg
     .set .Lhpcview_is_hook, 0

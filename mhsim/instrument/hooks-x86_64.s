@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 # What hpcview-cc puts before each file for the assembler (GNU as), so that accesses which are only numbered call nothing:
 #
 #     call __asan_load8_noabort  ->  if (me->numbered < me->until) me->numbered++; else call hpcview_simulate__asan_load8_noabort

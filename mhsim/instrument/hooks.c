@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The runtime of programs compiled by hpcview-cc and its siblings: what the compiler's sanitizers call at each access
  * ends here. GCC and clang, kernel-address: __asan_load8_noabort and siblings; clang and GCC, thread: __tsan_read8 and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What programs compiled by hpcview-cc call: each hook tells of one access of its size, or of pieces that no register is
  * too small for; blocks of memory, the heap and the ways to end are what they are without us, and are told.

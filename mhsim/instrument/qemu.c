@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The plugin for QEMU's user mode: each access that QEMU reports goes to the simulator, with the address of its
  * instruction. Pieces of one access are put together first: QEMU reports 16 and 32 bytes as pieces of 8, and each piece

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is used of QEMU's plugin interface, declared here because nobody packages its header. The interface is
  * versioned: 1 in QEMU 6.0 to 8.2, and from 9.0 on at least 2; what stands here has been the same in all of them.

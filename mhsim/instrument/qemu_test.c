@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * QEMU's plugin with a QEMU made here: it shows instructions, and reports accesses in the pieces that QEMU makes of
  * them. What the simulator is told must be what the program did. What the library preloaded into such programs (heap.c) asks the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which shared libraries the loader will give a program, before it runs. */
 #include "config.h"
 #include "mhsim/launch/libraries.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which shared libraries the loader will give a program, before it runs. */
 #ifndef MHSIM_LAUNCH_LIBRARIES_H
 #define MHSIM_LAUNCH_LIBRARIES_H

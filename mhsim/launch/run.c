@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Running a program so that its references reach the simulator: as it is where it was compiled for that, else under
  * QEMU. */
 #include "config.h"

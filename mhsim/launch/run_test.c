@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How a program is started to be simulated: this test is the program, and QEMU, under other names, and writes down what each
  * of them was given: words, orders, variables. What it leaves behind is as little as makes a measurement.

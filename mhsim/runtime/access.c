@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An access: whether its code is asked for, and the row that it is counted in, remembered by code. */
 #include "config.h"
 #include "mhsim/runtime/modules.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Variables on the thread's stack: the frame that an address is in, found by frame pointers. */
 #include "config.h"
 #include "mhsim/runtime/modules.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One at a time, and the threads.
  *
  * With one thread the lock would be most of an access's cost, so it is only taken from the second on. The second, at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files in the address space, from /proc/self/maps and their ELF headers. System calls alone, and all of a file's
  * numbers are checked: it is read inside somebody else's process.

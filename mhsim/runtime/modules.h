@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files in the address space, and their data symbols. */
 #ifndef MHSIM_RUNTIME_MODULES_H
 #define MHSIM_RUNTIME_MODULES_H

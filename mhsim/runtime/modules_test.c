@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What looks around inside a simulated program, against plain definitions: rows of growing tables, maps, the files in
  * this address space as the dynamic linker knows them, this program's own variables, and variables in frames.

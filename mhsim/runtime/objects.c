@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What an address is of, where it is no stack: a variable, a module, what the program got from the heap. */
 #include "config.h"
 #include "mhsim/runtime/modules.h"

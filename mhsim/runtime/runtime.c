@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The process's file: its tables and the simulator in them, from the orders to the end. */
 #include "config.h"
 #include "mhsim/runtime/modules.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Inside the simulated process: the simulator with its lock, what code and data addresses are of, and when to count.
  * Both ways in use it: the hooks and QEMU's plugin (mhsim/instrument). There, here and in mhsim/engine the rules of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is counted inside a simulated program, and for whom: random lives of a program (blocks from its heap, accesses by
  * several places of its code, phases, regions, threads, forks) against a table that a naive reading of shared_layout.h makes of them.

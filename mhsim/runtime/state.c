@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mhsim/runtime/state.h"
 
 struct runtime runtime;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of the runtime share. */
 #ifndef MHSIM_RUNTIME_STATE_H
 #define MHSIM_RUNTIME_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Variables that no symbol names: of each file statics first, by address, then those in frames, by procedure. */
 #include "config.h"
 #include "mhsim/runtime/variables.h"

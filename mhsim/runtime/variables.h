@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What debug information, the program's and its libraries', says of variables that no symbol names: members of COMMON
    blocks, and what lies in procedures' frames. Inside the simulated process, from the file that `hpcview simulate` made. */
 #ifndef MHSIM_RUNTIME_VARIABLES_H

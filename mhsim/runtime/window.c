@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* When something is counted: delay, window and bursts, start and stop, the region. */
 #include "config.h"
 #include "mhsim/runtime/state.h"

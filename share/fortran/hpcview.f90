@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! hpcview: say in the program what hpcview is to measure. Compile this file with the program; there is nothing to link.
 !
 !     use hpcview

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* JSON text: commas and escaping in one place. */
 #include "support/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading JSON (RFC 8259): every value is a row of one table, children behind their parent. */
 #include "support/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading JSON: every kind of value, and every way to be wrong. */
 #include "support/support.h"
 #include "tests/chance.h"

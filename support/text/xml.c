@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libxml2 behind a stream of elements; XML text out. */
 #include "support/support.h"
 

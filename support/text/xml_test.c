@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* XML in and out: what is written reads back, whatever is in it; what is read comes in order, with its lines. */
 #include "support/support.h"
 #include "tests/chance.h"

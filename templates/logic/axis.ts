@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Axes of charts: which numbers stand on them, and how far along a value is.
 
 export interface Axis {

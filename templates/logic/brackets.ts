@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loops of a source file, as brackets beside its lines.
 
 import { type FileIx, Kind, type Model, type PlaceIx } from '../model/data';

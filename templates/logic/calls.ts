@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who called whom: a tree of calls as a model of its own, whose places are the tree's nodes, so that tables, columns and
 // pictures work on it as on the scopes. Its views: recursion folded, the callers of a place, the calls of a procedure.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a column has values on: the places of the tree themselves, or sets of places (rows of a flat table, lines of a
 // file). A set's inclusive value is that of its outermost members; its exclusive one is the sum over `own` members.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Columns: a metric, a formula, a difference, a ratio: whatever has a value at a place or a set of places. A column is
 // named by a short text, which stands in the address:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs side by side: which metrics belong to which run, and what they are to be compared with.
 
 import { type Metric, type MetricIx, type Model, NONE, type Run } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table as it is shown, as CSV: every row, the shown columns, plain numbers.
 
 import { Kind, type Model } from '../model/data';

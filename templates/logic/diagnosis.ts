@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a diagnosis says: the search as a tree of steps, and the findings by place and by line.
 
 import { type Model, NONE, type PlaceIx, type TableInfo, type TableRows } from '../model/data';

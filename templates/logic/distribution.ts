@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What each thread and rank spent at a place: the rows of the table "thread_values", in which a thread that has none there
 // spent nothing.
 

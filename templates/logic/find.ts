@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finding text in a source.
 
 /** Of one text; more are not counted. */

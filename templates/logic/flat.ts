@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Flat tables: all places of one kind, with the instances of the same source thing in one row or each in its own.
 
 import { Kind, type Model, NONE, type PlaceIx, type Places } from '../model/data';

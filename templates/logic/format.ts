@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers as people read them. A column has one scale, taken from its total, so that its cells can be compared at a
 // glance.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Formulas, in the grammar of doc/formats/configuration.md (metrics/formula/expr_parse.c has the same), computed column by
 // column. What they give is held against tests/formulas/cases.txt in both places.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the time goes in the terms of the user's own code: loops and procedures by what they compute, and lines by what the
 // libraries they call cost. Every sample counts once.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the front page asks of every place: one look at all of them for each column, remembered. Where places are many it is
 // taken beside the page's own thread, together with what else the first view needs (`lookAhead`).
 

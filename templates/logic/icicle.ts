@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Boxes of an icicle: every scope as wide as its cost, its parts below it. What is narrower than a pixel is left out, so a
 // million scopes cost no more than what one sees.
 

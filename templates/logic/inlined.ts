@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What was inlined where a source line calls it: for each procedure the lines it is made of, with what they cost there.
 
 import type { Columns, Column } from './columns';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The machine code of one procedure: which rows of the tables it is, the lines between its instructions, its loops as
 // brackets, its jumps as arrows.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a place is called, in parts a view can style.
 
 import { Kind, type Metric, type Model, NONE, type PlaceIx, Role } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From source lines to places, and what each line and file costs.
 
 import { type FileIx, Kind, type Model, NONE, type PlaceIx, type TreeNodes } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /** Whether these are what was there before, `from` some place on. */
 export const same = (inputs: readonly unknown[], before: readonly unknown[], from = 0): boolean =>
   inputs.every((x, i) => Object.is(x, before[from + i]));

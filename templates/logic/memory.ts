@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A simulated memory hierarchy, out of the tables of a database: which references of a place miss at each level, why, and what
 // evicts their lines.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Phases and the barriers that end them, out of the tables of a database: stacks by run, the loops of a phase and the phases of
 // a loop, kept episodes on a time axis, who waits for whom.
 

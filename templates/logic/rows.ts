@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of whichever table is shown, behind one interface. Remembered by what they depend on.
 
 import { type Model, NONE, type PlaceIx } from '../model/data';

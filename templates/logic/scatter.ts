@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two facts about each loop, one against the other. What can stand on an axis: metrics, and the numbers that tables have
 // about loops (the flops of an iteration, the cycles it takes at least).
 

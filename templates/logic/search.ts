@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the filter box finds:
 //
 //     text            in a name, or file:line

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What procedures and inlined calls cost themselves. Stored exclusive values are of direct lines: a procedure's are without
 // its loops. Everybody else's "self" is the procedure's own code, loops and inlined code included, callees excluded.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sorting by numbers: a radix sort over the bits of doubles for long columns, the engine's own for short ones. Stable;
 // blanks come last in either direction.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which first lines of procedures and loops stand over the text, since what is in sight belongs to them.
 
 import { Kind, type Model } from '../model/data';

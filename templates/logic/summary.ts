@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the front page says: where the samples went, the hottest loops, lines and procedures, and what the result lacks.
 
 import { Kind, type Model, NONE, type PlaceIx } from '../model/data';

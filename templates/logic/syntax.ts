@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Light colouring of source text: comments, strings, numbers, keywords. One line at a time, with what is open at its
 // start.
 

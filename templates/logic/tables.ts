@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tables beside the places: which of their rows are about a place, and what their cells say.
 
 import { type Model, NONE, type PlaceIx, type TableColumn, type TableInfo, type TableRows } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The scope tree: children, order, the rows that are visible, the hot path.
 
 import { type FileIx, Kind, type Model, NONE, type PlaceIx, type Places } from '../model/data';

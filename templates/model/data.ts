@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a database holds, after reading. doc/formats/database.md describes the files.
 
 /** Index of a place; 0 is the program. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bytes of the database's blocks to columns.
 
 import { Kind, NONE, type Numbers, type Places, type Present, type TableInfo, type TableRows, type TreeNodes } from './data';

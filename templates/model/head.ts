@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The head: JSON in the page, which names everything else. Its version is checked before anything else is believed.
 
 import type { Metric, Process, Run, SourceFile, TableColumn, TableInfo, TreeInfo } from './data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What takes long with a large block, inflating and taking it apart, is done beside the page's own thread: in a worker made
 // of the page's own script (from disk, none can be loaded). Where the browser has none it is done here, with the same result.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /** Numbers for keys of up to three words, in order of first use: a hash table of typed arrays, for a million keys. */
 export class KeyNumbers {
   count = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks of the database: from script files put into the page when they are needed (file:// forbids fetch), or from
 // elements of the page itself where the database is a single file.
 

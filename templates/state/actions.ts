@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 import type { PlaceIx } from '../model/data';
 import type { ColumnId, Typed } from '../logic/columns';
 import type { Form } from '../logic/format';

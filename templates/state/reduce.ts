@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 import type { ColumnId } from '../logic/columns';
 import type { Action } from './actions';
 import type { State } from './state';

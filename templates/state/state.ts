@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the user chose, and nothing else; all that is shown follows from this and the model.
 
 import type { FileIx, PlaceIx } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 import type { Action } from './actions';
 import { reduce } from './reduce';
 import type { State } from './state';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // State <-> the address bar: "#v2/tree?sort=0i-&place=12&source=3:54". Only what differs from the start is written.
 // What cannot be read in an old or a foreign link is passed over; the rest still holds. Version 1 lacks what was added
 // since, and opened with nothing selected where it names no place.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 import formulaCases from '../../tests/formulas/cases.txt';
 import { decodeBase64, decodeMetric, decodePlaces, decodeTable, decodeTree, fromBase64 } from '../model/decode';
 import { readHead, VERSION } from '../model/head';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks of a database written plainly, byte by byte, from columns drawn at random, and read again; and each with one thing wrong, to the
 // sentence that says so.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What drawn programs never come to: every action on the state, heads with all and with next to nothing in them, sentences about formulas,
 // metrics by statistics, names that are missing, limits, ways back out where something is not here.
 

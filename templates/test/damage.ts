@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Damaged databases: from those of the fuzz corpus, with bytes of their blocks and values of their heads changed. What cannot be read is told in
 // a sentence (DatabaseError); what can be read keeps what the decoders promise. The same changes every time; DAMAGE_RUNS=100000 makes more of them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is made of places and tables against what the words for it say, written down plainly, on models drawn at random.
 
 import { Kind, type Model, NONE, type PlaceIx, type TableInfo, type TableRows } from '../model/data';

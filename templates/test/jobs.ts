@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks made in a worker and without one: what comes of it is what the decoders make of the inflated bytes, whoever did it; and when a
 // worker comes and goes. The worker of this test is the page's own (isWorker), called through copies of its messages.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls, simulated memory, lines of a source, filters, ways through the tree and numbers against what their words say, written down plainly, on programs drawn at
 // random: nothing is shared with what is tested but the data.
 

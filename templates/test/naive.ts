@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tree's and the search's answers against what their words say, written down plainly, on trees and texts drawn at random.
 
 import type { Places } from '../model/data';

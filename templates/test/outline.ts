@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Models from drawings. One place a line, depth by indentation:
 //
 //     program prog

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is remembered: tables are the same objects as long as nothing changes that they depend on, and say what fresh ones would say.
 
 import type { Groups } from '../logic/cells';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Columns and what is drawn and told of them against plain words, on programs drawn at random: two runs of which each measured some modules,
 // formulas of their metrics, rows of several places; pictures, axes, labels, instructions, phases and findings.
 

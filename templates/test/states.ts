@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Addresses: what the user chose comes back from its address, whatever it was; and what a link says is taken at its bounds and no further.
 
 import { sourceOf } from '../logic/tree';

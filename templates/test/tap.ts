@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Unit tests in TAP, as the C ones (tests/tap.h).
 
 let count = 0;

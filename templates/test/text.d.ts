@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 declare module '*.txt' {
   const text: string;
   export default text;

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The page's TypeScript passes the strict type checker.
 src=$top_srcdir/templates
 build=$top_builddir/templates

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The page's unit tests (test/*.test.ts), bundled and run in node. They speak TAP themselves.
 src=$top_srcdir/templates
 build=$top_builddir/templates

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the numbers come from: runs, events, warnings.
 
 import type { Metric, Process } from '../model/data';

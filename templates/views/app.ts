@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the panes share: the model, the state, and the handful of things a user does that touch more than one pane.
 
 import { firstMetric, Kind, type Model, NONE, type PlaceIx } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Barriers and phases: stacked columns of phase and barrier times, one for each run; the same as numbers, with the loops that
 // ran before each barrier; episodes over time; who waited for whom.
 

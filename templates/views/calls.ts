@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Call paths: the table of the tree of calls, and the inspector's tabs of who calls what is selected, and of what it calls.
 
 import { Kind, NONE, type PlaceIx } from '../model/data';

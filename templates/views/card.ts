@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The card of what is selected: what it is, what it costs, why, who called it. Sentences and labelled numbers; tables are
 // links to the view Data.
 

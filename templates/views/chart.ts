@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What charts have in common: a frame with its tools (the chart or its numbers, saving it), marks in SVG, two axes.
 
 import type { Axis } from '../logic/axis';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The text of a line of source as elements: its colours, and what was found in it.
 
 import { cutAt, type Found } from '../logic/find';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The dialog that chooses columns: searched, grouped, and with new metrics typed by whoever reads.
 
 import { type Column, type ColumnId, columnId } from '../logic/columns';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the compiler put copies of what is selected, with what each costs and through which inlined calls it came there.
 
 import { Kind, NONE, type PlaceIx } from '../model/data';

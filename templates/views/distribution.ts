@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What each thread and rank spent at the selected place: in their order, sorted, or how many spent how much.
 
 import { linearAxis } from '../logic/axis';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Making elements. Text goes in as text nodes only; there is no way from here to markup.
 
 type Child = Node | string | null | undefined | false;

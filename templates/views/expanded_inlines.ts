@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rows of a source text in which the calls that were inlined on a line can be opened below it.
 
 import { NONE } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tables of facts, in dialogs and panes: a head, rows, numbers to the right.
 
 import { h, muted } from './dom';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The file pane: which source files cost what.
 
 import { NONE } from '../model/data';

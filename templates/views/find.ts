@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The box that finds text in the source pane. It is the pane that shows what was found.
 
 import { type Found, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';

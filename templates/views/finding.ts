@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A finding in a list: what may be gained, how sure that is, what was found and where, evidence and remedy.
 
 import { NONE } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The first sentence of the summary, and the efficiencies of programs with ranks or threads.
 
 import { Kind, NONE, type PlaceIx } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a newcomer needs to know, on one screen.
 
 import { button, h } from './dom';

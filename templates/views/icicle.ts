@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Icicles on a canvas, of the scope tree and of every other tree the database has (calling contexts): width is cost,
 // colour is what a scope is, or a second metric.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The machine code of the selected procedure: what was measured at each instruction, lines of the source between them,
 // loops as brackets, jumps as arrows, and what each instruction costs on the core.
 

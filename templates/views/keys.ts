@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keys that work wherever one is.
 
 import { isPage, TABLES } from '../state/state';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What stands beside each line of the source: its cost by the metric the table is sorted by, as number, share and heat;
 // its cost by the table's other columns, where somebody asks for them; and how many places it became.
 

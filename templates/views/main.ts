@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts the page: reads the database, puts up the panes, keeps the address bar in step.
 
 import { DatabaseError } from '../model/decode';

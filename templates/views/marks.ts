@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The marks of what was found at a row of a table, or at a line, and of simulated references: buttons that lead there.
 
 import { folded } from '../logic/labels';

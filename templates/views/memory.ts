@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Simulated memory: of what is selected, which references miss at each level, why, what evicts their lines, and what that
 // makes for each array. A reference leads to its line, and so does each evictor.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What stands in the source pane where there is no text: why, and what is known all the same.
 
 import { Kind, type Model, NONE, type PlaceIx, type SourceFile } from '../model/data';

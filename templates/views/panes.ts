@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a pane is. One is added by a file that makes it and a row in registry.ts; it follows the selection by drawing
 // whenever the state changes, and exists where its data do.
 

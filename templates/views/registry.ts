@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All panes, in the order of their tabs.
 
 import type { App } from './app';

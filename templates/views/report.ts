@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is printed behind the front page: the hottest loops with their source, all findings, runs and metrics. Made when
 // the browser is about to print.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A scrolling list that makes only the rows one sees, so that a million of them cost no more than fifty. Rows are made when
 // all panes have said what they want, and where one looks at and how much is remembered: to ask the browser for it in between
 // would make it lay out the page each time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The top of the front page: what was measured, run by run, and where the time went as bars: modules, threads, phases, arrays.
 
 import { type Metric, NONE, type PlaceIx, type Process, type Run } from '../model/data';

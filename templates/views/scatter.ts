@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two facts about every loop, one against the other: a dot for each loop of the source, as large as its share. Where they
 // are work per byte and work per second, it is a roofline.
 

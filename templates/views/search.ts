@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The search for findings: what was looked for and where, as a graph that goes from the left to the right. Each step has its
 // state, its value against the threshold, and the experiment that answered it. What leads nowhere is closed.
 

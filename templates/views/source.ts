@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The source pane: text with what each line costs beside it.
 
 import { NONE } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The front page: is this run what I think it is, where did the time go, what is there to know. Everything is a link.
 
 import { Kind, NONE, type PlaceIx } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table pane's grid: the scope tree, or one of the flat tables. Only the rows and columns in sight are made.
 
 import { Kind, NONE, type PlaceIx } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tables beside the places, in the view Data: one pane for each, with a filter, and all rows or those about what is
 // selected. A table that a folder declares has its pane with that.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kept episodes as threads over time, on a canvas: working until one arrives, waiting for the last. The wheel goes closer,
 // dragging moves; the same is a table for whoever wants to read it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bar at the top of the page, the tabs and tools of the table, and the path at its foot.
 
 import { NONE } from '../model/data';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Trees beside the scopes' (calls), each as an App of its own whose places are the tree's nodes: what works on the scopes
 // works on them. Sorting, columns, metrics, filter and comparison are those of the page.
 

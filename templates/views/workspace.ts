@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The workspace: the table, and beside it slots of panes with their tabs. On a narrow screen one part at a time.
 
 import { isPage, type Page, PAGES, type Slot, type View } from '../state/state';

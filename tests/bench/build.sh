@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Databases: time, memory and size of `hpcview build` from a measurement; against the recorded run, and against perf report.
 . "$top_srcdir/tests/bench/lib.sh"
 

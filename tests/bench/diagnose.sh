@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A thousand properties over a million places; the floor is what the same conditions take as formulas of metrics, by one thread.
 . "$top_srcdir/tests/bench/lib.sh"
 speed=$top_builddir/tests/bench/diagnose_speed

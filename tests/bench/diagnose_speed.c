@@ -117,3 +117,4 @@ int main(int argc, char **argv)
     experiment_free(e);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

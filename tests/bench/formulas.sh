@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A hundred computed metrics over a million places: what they add to `hpcview print` of eight events, in CPU seconds and wall time. The
 # events have data at every place, or each place has that of one of them; and a hundred that compare two runs.
 . "$top_srcdir/tests/bench/lib.sh"

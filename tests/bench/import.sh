@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Other tools' files: megabytes a second of hpcview import and its memory, and the time and memory of the tool that reads the same file.
 . "$top_srcdir/tests/bench/lib.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What the scripts of `make bench` share. They print ratios measured in one run and never fail on time.
 #
 #     . "$top_srcdir/tests/bench/lib.sh"

@@ -114,3 +114,4 @@ int main(int argc, char **argv)
     mem_free(folder);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

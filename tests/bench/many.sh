@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Many processes, and many places: memory and time of `hpcview build` on generated measurements, beside reading the same bytes (cksum).
 # PROCESSES=4096 is a day's job on a cluster; fewer show the same memory, because it follows what is distinct in the code.
 . "$top_srcdir/tests/bench/lib.sh"

@@ -76,3 +76,4 @@ int main(int argc, char **argv)
     printf("%g\n", z[0][0] + z[ORDER / 2][7]);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // page.mjs DATABASE... - seconds of the page's main thread for what a user does; medians of ROUNDS.
 
 import { readdirSync, statSync } from 'node:fs';

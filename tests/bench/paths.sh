@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What call paths cost above recording without them: run time and CPU time, for both samplers and the timer, beside what
 # perf record --call-graph dwarf costs above perf record; sizes of the files. Pairs are run in turn, figures are medians of the
 # pairs' quotients; then all of it above the bare run. What a path costs stands out of the noise at the highest rate only. ROUNDS

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The tables and figures of SBT (2002) of its three programs: radix sort (tables 2 and 3: phases and barriers in ms, and the third barrier's part by
 # the number of keys), blocked LU contiguous or in rows (figures 3 to 5), water (figures 6 and 7): columns phase 1, barrier 1, phase 2, ...
 # in ms and as parts of the whole, by data set. THREADS (2); SIZE (1) multiplies the data: radix has the paper's 16M keys at 100, LU its 4096 at 8.

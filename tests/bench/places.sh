@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A million sampled addresses on a hundred thousand lines, eight metrics: hpcview against perf report by source line, on one perf.data of a sample at each
 # address, the events in turn, on one of samples of all events at each address, and against callgrind_annotate by line, on one callgrind.out of all events at
 # each address. The files are made here, as no program leaves that; rounds end in them as perf ends them. PERF_SECONDS is how long perf, which asks addr2line for each address, may take; bytes are of memory at its peak, for each address

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # hpcview quality's bounds against cycles measured here (14 kernels in four builds, data in the first cache), beside llvm-mca's estimates of
 # the same loops; then its speed. A bound should be close to what is measured, and not above it. Somebody else's work on the same core
 # makes what is measured larger: run it on a machine that has nothing else to do.

@@ -109,3 +109,4 @@ KERNEL(polynomial)
     }
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What recording costs: run time under `hpcview record` over the bare run's, for both samplers at three rates, beside perf record and
 # gprofng at the same rate; start and end; file size; memory. Without call paths, as those (paths.sh has these), but for one row. Pairs are run in turn, figures are medians of the pairs' quotients.
 # ROUNDS (default 5) pairs each; PROGRAM (a command) instead of the example.

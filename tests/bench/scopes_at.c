@@ -69,3 +69,4 @@ int main(int argc, char **argv)
     mem_free(addrs);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Simulated memory: times slower than the bare program, for our two ways (three levels, two TLBs, temporal, spatial, evictors), one burst in a
 # hundred of a run that takes at least half a second, QEMU by itself, cachegrind (two levels) and callgrind --cacheuse; then what the sweep example's
 # change is worth. Of ours, seconds that pass and, behind a slash, processor seconds: a second thread helps. The others have one.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Structure of whole binaries: hpcview structure against other readers of the same file, and cost against size.
 . "$top_srcdir/tests/bench/lib.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What a configuration, or numbers from elsewhere, may do to whoever reads them: nothing but a sentence.
 . "$top_srcdir/tests/lib.sh"
 cd "$scratch" || exit 99

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Metric blocks: the same metric by PAPI's names and perf's, what is proposed for what was measured, what is asked for to measure it.
 . "$top_srcdir/tests/lib.sh"
 cd "$scratch" || exit 99

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # hpcview run CONFIG.xml: the runs it describes, those that are not there yet; what fails takes nothing with it.
 . "$top_srcdir/tests/lib.sh"
 need cc

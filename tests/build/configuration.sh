@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Configurations: the schema agrees with the reader; what init writes can be built; paths are relative to the file.
 . "$top_srcdir/tests/lib.sh"
 

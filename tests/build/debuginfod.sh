@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A stripped binary, a rebuilt one, one that is gone: what debuginfod's client has kept of them is used, and nothing of another build.
 . "$top_srcdir/tests/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # One program, four sources on one tree: our samples, perf's, callgrind's instructions and gcov's executions, and a formula over two of them.
 . "$top_srcdir/tests/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What ranks of MPI build is byte for byte what one process builds, however many there are. Only driver/ranks.c differs from a plain
 # hpcview: it is compiled here, for each MPI that is installed, and linked with the rest.
 . "$top_srcdir/tests/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A binary that is rebuilt or gone when its measurement is looked at is shown by the functions that record noted.
 . "$top_srcdir/tests/lib.sh"
 

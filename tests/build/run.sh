@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # hpcview run: from a program to its database, the program's own output and status untouched.
 . "$top_srcdir/tests/lib.sh"
 need cc

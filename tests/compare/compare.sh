@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Comparisons of which anybody can say beforehand what they must show: -O1 and -O3, gcc and clang, two versions of a
 # source, one thread and two, x86-64 and AArch64. What a person would say is what the ranking says.
 . "$top_srcdir/tests/lib.sh"

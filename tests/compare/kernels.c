@@ -71,3 +71,4 @@ int main(int argc, char **argv)
     printf("%g\n", all);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

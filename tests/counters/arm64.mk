@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What records, cross-built for the guest (guest.sh): the recorder, and a command with record, events and info.
 #     make -f tests/counters/arm64.mk -C SOURCES OUT=FOLDER BUILD=FOLDER SYSTEM=FOLDER CC='aarch64-linux-gnu-gcc'
 FLAGS := --sysroot=$(SYSTEM) -B$(SYSTEM)/usr/lib/aarch64-linux-gnu -std=gnu11 -D_GNU_SOURCE -DHAVE_CONFIG_H -O1 -g \

@@ -62,3 +62,4 @@ void scope_tree_free(struct scope_tree *t)
 {
     (void)t;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -68,3 +68,4 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
     qemu_plugin_register_atexit_cb(id, at_end, NULL);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Hardware counters that overflow, in guests that have some (guest.sh). COUNTERS=all: everything, on each processor, which takes minutes;
 # else what takes seconds.
 . "$top_srcdir/tests/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # An AArch64 guest with hardware counters, for machines that have none: qemu-system-aarch64 emulates the PMU of Arm's processors, the cycle
 # counter of which overflows with a real interrupt. The kernel and the libraries are Debian's, by apt; hpcview is cross-built.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The host's part of the counters' tests: runs lists of tests in guests, and holds what the guests recorded against what is known of the
 # programs. After tests/lib.sh and guest.sh.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Is the planted problem found, is anything else claimed, and is the predicted gain what the change brings?
 
 usage: calibration.py HPCVIEW [--set a|b|all] [--only NAME,...] [--rounds N] [--keep DIR]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A boundary update with a bad stride, simulated; formats; experiments on a program; what goes wrong. The papers' cases are in papers.sh.
 . "$top_srcdir/tests/lib.sh"
 need cc

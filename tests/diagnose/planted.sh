@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Small programs with one planted problem each: is it the first or second finding, and is nothing of more than 10% wrong? The header of
 # each program says what is planted, what else is true of it ("also": what the remedy gains was measured: -march=native 31% in conversion,
 # vectors of 64 bytes 58% in serial_region, four sums in gather 43%, -funroll-loops 25% in aliasing), how it is measured and compiled. Prints a table. By itself it takes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // usage: sarif.mjs FINDINGS.json FINDINGS.sarif: what hpcview diagnose writes, against the rules of SARIF 2.1.0's schema for what is in it.
 import { readFileSync } from 'node:fs';
 

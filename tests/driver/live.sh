@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # diagnose -- PROGRAM: what its experiments say and leave behind, to the letter where that does not depend on the machine.
 . "$top_srcdir/tests/lib.sh"
 need_recording

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Every command has a manual page, and the options in --help are those in its manual.
 . "$top_srcdir/tests/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What cannot be done is said in one sentence, with status 1 (2 for wrong usage); a result that lacks something says what.
 . "$top_srcdir/tests/lib.sh"
 

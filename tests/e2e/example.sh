@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The whole way on the bundled examples: run -> database, and the same in separate steps.
 . "$top_srcdir/tests/lib.sh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // page.mjs DB - what the page shows of a database, as "kind name value" lines with every digit: the root, and the table of lines. For page.sh, which
 // compares it with hpcview print.
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The page and hpcview print show the same numbers, to the last digit, for real measurements of two examples (page/agree.sh takes the third).
 . "$top_srcdir/tests/lib.sh"
 

@@ -31,3 +31,4 @@ int main(int argc, char **argv)
     hpcprof_free(p);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

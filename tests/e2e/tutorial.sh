@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The tutorial's commands, and that what it says of their output is so.
 . "$top_srcdir/tests/lib.sh"
 need valgrind "${FC:-gfortran}" make

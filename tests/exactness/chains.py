@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Chains of inlined calls against llvm-symbolizer's, address by address.
 
 usage: chains.py BINARY STRUCTURE.xml [-n ADDRESSES] [-v]     STRUCTURE.xml: hpcview structure --no-cache -o STRUCTURE.xml BINARY

@@ -145,3 +145,4 @@ int main(int argc, char **argv)
     vec_release(&found);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The loops of a structure file against the compiler's own: what the blocks of its functions were before they became code.
 
 usage: compiler.py [-v] STRUCTURE.xml DUMP...

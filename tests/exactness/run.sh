@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Recall and precision of loops (file, first line, depth) against the loops marked in tests/exactness/src, for each compiler, level and
 # DWARF version at hand.
 #

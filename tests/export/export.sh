@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What goes out: each format from measurements and from databases alike, and the totals of whoever reads it.
 . "$top_srcdir/tests/lib.sh"
 

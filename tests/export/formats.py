@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Is a file what the published description of its format says? One line of totals, or what is wrong.
 
     formats.py pprof FILE         the fields of profile.proto (github.com/google/pprof, proto/profile.proto), on the wire

@@ -69,3 +69,4 @@ ssize_t world_write(int fd, const void *from, size_t n);
 #define write                            world_write
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -16,3 +16,4 @@ bool fake_fails(void);
     (fake_fails() ? (*(was) = atomic_load(at), false) : atomic_compare_exchange_strong(at, was, wanted))
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

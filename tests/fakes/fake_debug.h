@@ -14,3 +14,4 @@ void world_free(void *);
 #define vec_grow_               world_grow
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -56,3 +56,4 @@
 #define syscall         fake_syscall
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -7,3 +7,4 @@
 #define dl_iterate_phdr fake_dl_iterate_phdr
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -23,3 +23,4 @@ int fake_yield(void);
 #endif
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

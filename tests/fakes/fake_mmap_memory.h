@@ -85,3 +85,4 @@ int fake_supports(const char *word)
 }
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

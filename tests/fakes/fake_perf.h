@@ -8,3 +8,4 @@
 #define sysconf   fake_sysconf
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

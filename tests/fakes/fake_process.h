@@ -8,3 +8,4 @@
 #define pthread_setspecific fake_pthread_setspecific
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

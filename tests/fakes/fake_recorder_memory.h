@@ -23,3 +23,4 @@ void hpcrec_unmap(void *p, size_t bytes)
 }
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -115,3 +115,4 @@ void runtime_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool 
 }
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

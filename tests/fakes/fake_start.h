@@ -11,3 +11,4 @@
 #define readlink        fake_readlink
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -20,3 +20,4 @@ const union table_cell *fake_row(const struct table *, size_t row);
 #define table_row(t, row)           fake_row(t, row)
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

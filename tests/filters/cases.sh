@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Small files of other tools that are easily mistaken, and the right values.
 . "$top_srcdir/tests/lib.sh"
 cases=$top_srcdir/tests/filters/cases

@@ -17,3 +17,4 @@ int main(int argc, char **argv)
         sum = argv[1][0];
     return sum == 1;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Every filter, from its example: recognised by its content, converted, and the table of it golden; import and direct use agree.
 # (That it is of no other format, and what is said of files that are none, filters/files_test holds.)
 . "$top_srcdir/tests/lib.sh"

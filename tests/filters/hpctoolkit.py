@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes tests/filters/hpctoolkit-database/ as HPCToolkit's FORMATS.md describes databases of version 4.0.
 
 It shares nothing with the reader, so that the two can be held against each other: hpctoolkit.py FOLDER

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What other tools say of their own files, and what hpcview makes of these: equal to the last digit. (valgrind, gcov, PAPI and perf: filters.sh.)
 . "$top_srcdir/tests/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # How often loops go round, by callgrind's jumps on our loops: a nest, a loop with two ways in, and parts of the profile.
 . "$top_srcdir/tests/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes tests/formulas/cases.txt: formulas and what they give, by an evaluation of its own.
 
 usage: generate.py >cases.txt

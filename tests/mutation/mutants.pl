@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: BSD-3-Clause
 # Small bugs to plant, one a line: FILE TAB OFFSET TAB LENGTH TAB NEW TAB RULE TAB LINE TAB the line's text.
 #
 #     mutants.pl ROOM_FILE... | head                  every one

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Do the tests notice? Plants small bugs one by one in a copy of this tree, builds what changed, runs the tests of that room, and
 # prints room by room how many were noticed, and below that those that were not.
 #

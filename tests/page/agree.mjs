@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // agree.mjs FOLDER - compares the tables of FOLDER/db in a browser with the output of hpcview print in
 // FOLDER/LEVEL.csv.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // firefox.mjs FIREFOX FOLDER - the databases of page.sh in Firefox, driven through Marionette (its own remote protocol:
 // "LENGTH:JSON" over TCP). Firefox has other rules for file:// than Chromium, so that both have to be seen.
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The page in a headless Firefox, from file://.
 skip() {
     echo "1..0 # SKIP $1"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # hpcview open: which address the browser gets, and what is said where there is no database or no browser.
 . "$top_srcdir/tests/lib.sh"
 

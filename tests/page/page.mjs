@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // page.mjs FOLDER - drives the databases of page.sh as a user would. TAP on standard output.
 
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The page in a headless Chromium, from file://, over hand-made and large databases. Leaves screenshots in the build folder's tests/page/.
 skip() {
     echo "1..0 # SKIP $1"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // screenshots.mjs FOLDER DATABASE... - a picture of each view of each database, in light, dark and on 360 pixels.
 
 import { pathToFileURL } from 'node:url';

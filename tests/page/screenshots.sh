@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # make screenshots: databases of the examples and of tests/page/programs, measured here, and pictures of all their views
 # (light, dark, 360 pixels) in the build folder's tests/page/screenshots. What a database needs and this machine lacks
 # leaves that one out.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // version1.mjs FROM TO - a database as version 1 had it, made of one of version 3 (doc/formats/database.md, History).
 
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // webkit.mjs MINIBROWSER FOLDER - the databases of webkit.sh in WebKit, driven through WebKitWebDriver (WebDriver over
 // HTTP) on a display that Xvfb makes. WebKit is the third engine, and the one of Safari.
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The page in WebKit, from file://: WebKitWebDriver and MiniBrowser (Debian: webkit2gtk-driver) on Xvfb.
 skip() {
     echo "1..0 # SKIP $1"

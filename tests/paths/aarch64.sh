@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # AArch64, as far as an emulator goes: the unwinder's own test, and the recorder, cross-built, with its timers in programs that know who
 # called whom; with return addresses as they are, and signed (pointer authentication).
 . "$top_srcdir/tests/lib.sh"

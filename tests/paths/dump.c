@@ -43,3 +43,4 @@ int main(int argc, char **argv)
     warnings_free(w);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

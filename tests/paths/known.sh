@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Programs that know who called whom (programs/): every recorded path is one of theirs, and reaches the first function.
 # shellcheck disable=SC2086 # "ccache gcc" is a compiler too
 . "$top_srcdir/tests/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # More paths than are kept (here some hundred contexts): they are cut where they are visited least, also those that came first; nothing
 # is lost, and what is cut is counted.
 # shellcheck disable=SC2086 # "ccache gcc" is a compiler too

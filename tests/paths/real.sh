@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Real programs, optimized, without frame pointers, as they are installed: nearly every path reaches the first function, and the flat
 # profile is the one that a recording without call paths gives.
 . "$top_srcdir/tests/lib.sh"

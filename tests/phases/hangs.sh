@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A hang, while it lasts: the barrier is named, who is missing, and where that one was last seen. One thread works for ever; the others wait at a
 # barrier of pthreads, of both OpenMPs, of both MPIs.
 . "$top_srcdir/tests/lib.sh"

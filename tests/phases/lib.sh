@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What tests of phases share: programs with planned arrivals say by their own clocks what barriers saw (programs/planned.h); what was recorded is the
 # same. Life: . tests/lib.sh; . tests/phases/lib.sh; planned WHAT SOURCE COMMAND <<END ... END
 programs=$top_srcdir/tests/phases/programs

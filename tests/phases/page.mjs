@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // page.mjs PLAYWRIGHT CHROMIUM PAGE [PICTURE] - prints what the page's tab of phases says: its columns, the loops of its phases, the
 // phases of a loop, the time line as a picture and as a table.
 import { pathToFileURL } from 'node:url';

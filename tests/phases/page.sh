@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The page's tab of phases: a column for each run, absolute and as parts of the whole, the loops of each phase and the phases of a loop, episodes
 # over time, and who waits for whom.
 . "$top_srcdir/tests/lib.sh"

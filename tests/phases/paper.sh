@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # doc/design/phases.md: its commands, and what it says of them.
 . "$top_srcdir/tests/lib.sh"
 need_recording

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # record --phases: programs with planned arrivals say by their own clocks what barriers saw; what was recorded is the same.
 . "$top_srcdir/tests/lib.sh"
 need_recording

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # For the cmd files: app makes the measurement app.hpcprof, measure FILE one from the drawing on its input.
 measure() { "$top_builddir/tests/print/make_measurement" "$1" || exit 99; }
 app() { measure app.hpcprof <"$top_srcdir/tests/print/app.drawing"; }

@@ -235,3 +235,4 @@ int main(int argc, char **argv)
     hpcprof_free(m.p);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What print writes as JSON is what the schema says, at every level and of every table.
 . "$top_srcdir/tests/lib.sh"
 command -v python3 >/dev/null || skip_all "no python3 here"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """validate.py SCHEMA: is the JSON on the standard input what the schema says? The part of JSON Schema that ours uses; a
 keyword that is not known here is an error, so that nothing is passed over."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Machine files beside the scheduling models of an installed llvm-mca: latency, and reciprocal throughput from the ports.
 By hand; usage: models.py [--mca llvm-mca-19] share/machines/*.xml     prints what differs; nothing where all agree."""
 import json, subprocess, sys

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # hpcview quality: what it says of the loops of corpus/ (C, C++, Fortran), whose objects are kept as files, against what a person counts in the source, and
 # all of it against the expected results beside them (GOLDEN=write makes these anew).
 . "$top_srcdir/tests/lib.sh"

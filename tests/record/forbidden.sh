@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Where the kernel refuses perf events: the sentence names the setting and the remedy; without an event asked for, a timer is measured.
 . "$top_srcdir/tests/lib.sh"
 programs=$top_srcdir/tests/record/programs

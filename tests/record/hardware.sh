@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What only a processor with counters can show; skipped, with the reason, where there are none (virtual machines).
 . "$top_srcdir/tests/lib.sh"
 need_recording

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Wrong use and bad luck: one sentence that says what is wrong and what would be right, before anything is started; and a program
 # that goes on whatever happens to its measurement.
 . "$top_srcdir/tests/lib.sh"

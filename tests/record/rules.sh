@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # What hpcprof/recorder/recorder.h promises of code in the measured program: nothing of its heap, no output, none of its locks.
 . "$top_srcdir/tests/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Both samplers see the same: the share of each function, from PAPI's signals and from the kernel's ring, within what chance allows.
 . "$top_srcdir/tests/lib.sh"
 need_recording

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Every situation a recorded program may get into (programs/): its output and exit status stay what they are, and the
 # measurement accounts for the time it used: what was counted covers what was burned, and what was sampled agrees with it.
 . "$top_srcdir/tests/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Programs of all kinds, as they are installed: recorded, each writes and ends as it does alone, and has a sound measurement. Those that are not
 # here are skipped. Each has a limit on its time: nothing hangs because it is watched. ZOO=all: 100,000 threads, too.
 . "$top_srcdir/tests/lib.sh"

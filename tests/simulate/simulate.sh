@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # hpcview simulate: what comes out is exact, by both ways in; programs that do what programs do; what cannot be simulated is said.
 . "$top_srcdir/tests/lib.sh"
 

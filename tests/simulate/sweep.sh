@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The sweep example: one array leads the misses at every level, its evictors say why (it throws itself out), and the change they suggest
 # takes away more than half of the misses.
 . "$top_srcdir/tests/lib.sh"

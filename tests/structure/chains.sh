@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Chains of inlined calls, address by address, against llvm-symbolizer's; tests/exactness/chains.py tells which may differ.
 . "$top_srcdir/tests/lib.sh"
 src=$top_srcdir/tests/exactness/src

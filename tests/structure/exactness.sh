@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # At -O0 and -O1 every loop of the sources is found, at its line and depth, and nothing else is; for whichever compilers are here. The long form, with
 # -O2 and -O3 and all differences, is tests/exactness/run.sh -v.
 . "$top_srcdir/tests/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Outlines of small sources, compiled once and kept (objects/NAME.so.gz), against those a person has looked at, without addresses; and all that is
 # written of the same objects, to the last address and line (NAME.xml): what changes there is to be looked at too. What the compilers of
 # this machine make of the same sources is exactness.sh's matter. GOLDEN=write rewrites both, OBJECTS=write the objects of those compilers

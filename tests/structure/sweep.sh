@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Every ELF file under the folders given (/usr/bin and /usr/lib where none are) through `hpcview structure`: no crash, no hang (SECONDS,
 # 10 where not told, and one more for each 8 MB), no disorder.
 # Prints one line for each that fails, and the sums of --stats for the rest.

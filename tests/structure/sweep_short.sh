@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A few of the machine's own binaries through `hpcview structure`; tests/structure/sweep.sh without -n takes them all.
 . "$top_srcdir/tests/lib.sh"
 command -v bash >/dev/null || skip_all "no bash here"

@@ -244,3 +244,4 @@ long syscall(long nr, ...)
     long result = raw(nr, a, b, c, d, e, f);
     return result < 0 && result > -4096 ? refuse((int)-result) : result;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A few of the failures of torture.sh for each command and kind; the script alone tries them all.
 . "$top_srcdir/tests/lib.sh"
 need bash timeout

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Every allocation, open, read, write, mapping, rename and thread that fails, in turn, over the whole way: record (in hpcview, and
 # inside the program), simulate, structure, quality, import, info, init, print, build, diagnose, export; and the process killed (SIGKILL) at every
 # one that makes, writes or names a file. No crash, no hang, one sentence and status 1, or the result as it is without the failure (perhaps

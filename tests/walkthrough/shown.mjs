@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shown.mjs PLAYWRIGHT CHROMIUM PAGE - prints what the page's tab of the toy table says.
 import { pathToFileURL } from 'node:url';
 

@@ -62,3 +62,4 @@ int toy_convert(const struct filter_input *in, struct hpcprof *p, struct warning
     filter_line_reader_release(&r);
     return status;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What threads meet at: objects at addresses, and the episodes that run at them. */
 #include "hpcprof/recorder/barriers/barriers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What becomes of barriers inside a measured program: threads of the test's own come and go by a clock of the test's own, in
  * any order that barriers allow, and the sums of each place, who waited for whom, and the kept episodes are held against

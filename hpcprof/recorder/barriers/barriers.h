@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Barriers and waits, inside the measured program: a part of the recorder, in a library of its own
  * (libhpcview-record-phases.so) so that nobody else stands behind the wrappers.

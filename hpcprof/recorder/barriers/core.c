@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers as a whole: the phase that each thread is in, beginning and end. */
 #include "hpcprof/recorder/barriers/barriers.h"
 #include "hpcprof/recorder/output/output.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Episodes that are over: folded into the sums of their place, kept where it is worth it, told to who watches. */
 #include "hpcprof/recorder/barriers/barriers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * GCC's libgomp. It has no tools interface, but every barrier of user code is a call that the compiler makes:
  *

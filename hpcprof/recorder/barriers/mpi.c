@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI: one library for Open MPI, whose handles are pointers, and MPICH, whose handles are ints: here they are words that
  * are passed on. Collectives that no rank leaves before all have come are barriers of many processes: a rank knows its own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is in front of MPI inside a measured program: an MPI of the test's own, whose handles are ints, is called through
  * every name there is, with arguments that must arrive as they are; communicators come and go by chance, and what is kept

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* To whoever watches the program while it runs: the launcher, through a pipe with a name. Lines, fields between tabs:
  *
  *     E  warn  kind  name  module  address  number  threads  phase ns  barrier ns  who came last: "thread 3", "rank 1 thread 3"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What whoever watches is told of barriers: lines to the letter, each notice once, a word for those who wait too long. */
 #include "hpcprof/recorder/barriers/barriers.h"
 #include "hpcprof/recorder/output/output.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * LLVM's libomp (and Intel's): the tools interface of OpenMP 5 (OMPT) tells of teams, barriers and waits. libomp looks for
  * ompt_start_tool when it begins, and finds ours because we are preloaded. What is used of the interface is declared here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* In front of the C library: barriers, and waits that cost alike. What does not have to wait is not timed. */
 #include "hpcprof/recorder/base/interpose.h"
 #include "hpcprof/recorder/barriers/barriers.h"

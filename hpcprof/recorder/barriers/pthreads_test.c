@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What stands in front of the C library's barriers and waits (pthreads.c), behind which the real ones are, the program's own
  * barriers, and which region a thread's samples are of (core.c). What reaches the other files is a text, compared to the letter.

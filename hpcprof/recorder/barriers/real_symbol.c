@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The function behind ours, of a library that may have been loaded for one caller alone (dlopen without RTLD_GLOBAL). */
 #include "hpcprof/recorder/barriers/barriers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* By what the recorder knows of barriers: entered before its own constructor begins. */
 #include "hpcprof/recorder/barriers/barriers.h"
 

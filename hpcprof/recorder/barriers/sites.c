@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Places with barriers and waits: found and made by what calls and how, and what waits there add up to. */
 #include "hpcprof/recorder/barriers/barriers.h"
 

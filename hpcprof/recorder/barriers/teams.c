@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Teams of OpenMP, and what their threads write down of their barriers. */
 #include "hpcprof/recorder/barriers/barriers.h"
 

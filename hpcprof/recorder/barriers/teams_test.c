@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Teams of OpenMP inside a measured program: threads of the test's own begin regions, come to barriers and go on in any order
  * that teams allow, by a clock of the test's own, while a helper folds now and then. What is folded must be each episode

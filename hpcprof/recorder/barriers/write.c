@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* To the file: the tables of phases/tables.h as blocks TDEF and TROW. Sums add to what came before: each time what is new. */
 #include "hpcprof/format/format.h"
 #include "hpcprof/recorder/barriers/barriers.h"

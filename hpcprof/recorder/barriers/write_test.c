@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the recorder writes of barriers: sites, sums by two numbers, kept episodes, waits, passages and threads grow by
  * chance, and are put again and again, what is new or all. What a reader unites of it, by the merging that the tables

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What all of the recorder stands on: memory, bytes for the file, text, clocks, the lock, descriptors. */
 #ifndef HPCPROF_RECORDER_BASE_H
 #define HPCPROF_RECORDER_BASE_H

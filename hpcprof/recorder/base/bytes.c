@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The few functions on bytes and text we use, as our own: calls from here do not reach those that a sanitizer's runtime
  * puts in front of the C library's, which would take our helper's business for the program's. (In a static program a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The recorder's own functions on bytes and text (bytes.c) against plain definitions, on drawn texts of few letters behind whose
  * end there is nothing.

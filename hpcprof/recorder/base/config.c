@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the launcher asked for: one environment variable (protocol.h). */
 #include "hpcprof/recorder/base/state.h"
 

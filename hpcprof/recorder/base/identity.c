@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which process and which thread asks. */
 #include "hpcprof/recorder/base/state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions of the C library that we stand in front of. In the shared library ours have the library's names and find
  * theirs with dlsym(RTLD_NEXT); in a static program the linker's --wrap gives ours the calls (__wrap_x) and theirs to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory by mmap, bytes for the file, text without stdio. */
 #include "hpcprof/format/format.h"
 #include "hpcprof/recorder/base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the helper opens for a moment would take the lowest free number, which a program that closes 0 and opens its own
  * counts on. So such work is done by a thread of the kernel's that lives as long as the work does and has a table of

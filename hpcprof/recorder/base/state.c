@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "hpcprof/recorder/base/state.h"
 
 struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The recorder's state: what was asked for, threads, the tables while they grow, the file. One process has one of it. */
 #ifndef HPCPROF_RECORDER_BASE_STATE_H
 #define HPCPROF_RECORDER_BASE_STATE_H

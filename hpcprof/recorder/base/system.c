@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Clocks, the lock, descriptors out of the program's way, our own memory read safely. */
 #include "hpcprof/recorder/base/base.h"
 #include "hpcprof/recorder/base/syscalls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the recorder asks the system for itself (system.c): clocks, its lock, descriptors out of the program's way against a plain list
  * of who has which, files held open, small files read in parts. The kernel is made up.

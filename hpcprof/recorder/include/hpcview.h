@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hpcview.h - say in the program what hpcview is to measure.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What fell where: contexts (module, address) and cells (thread, context, event, region), found by open-addressing
  * hashes. */
 #include "hpcprof/format/format.h"

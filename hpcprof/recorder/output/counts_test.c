@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tree of call paths has an end: it is cut where it was visited least, what comes at once is counted without its path,
    and nothing is lost. */
 #undef syscall

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The measurement file. What is new is appended twice a second; when what was appended outgrows a fresh file, a fresh
  * one is written beside it and renamed over it: hours of running leave a file of the size its distinct places need.

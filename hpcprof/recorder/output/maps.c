@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which module, and where in it, an address is: /proc/self/maps for what is mapped, the ELF headers in memory for
  * link-time addresses and build ids. Read again when the loader says that something came or went, and at most once a

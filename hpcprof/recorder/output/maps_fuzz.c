@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libFuzzer target: any text as /proc/self/maps, and any bytes as what is mapped there. Every address has a row, the same
  * one when it is asked for again; names have an end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which module an address is of (maps.c): texts of /proc/self/maps and what is mapped there, made up; tests/record/maps.cases. */
 #undef syscall
 #undef dl_iterate_phdr

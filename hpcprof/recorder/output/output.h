@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From samples to the file: where an address is (maps.c), who called it (paths.c), how often it was seen (counts.c), samples on
  * their way from signal handlers (queue.c), and what is written when (file.c).

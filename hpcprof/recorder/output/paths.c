@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Paths of samples, from the thread's first function to the caller of the sampled instruction. */
 #include "hpcprof/recorder/output/paths.h"
 #include "hpcprof/recorder/unwind/objects.h"

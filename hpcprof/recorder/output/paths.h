@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Call paths of samples: from registers and a stack to the row of the context a sample's instruction was called from.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Paths on their way from handlers, and out of records, to rows: a stack that grows and shrinks at random is walked (by a
  * walk made here, which answers it), and whatever was queued and drained in between, the rows say what was planned.

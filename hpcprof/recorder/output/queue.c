@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples on their way from a signal handler to the counts: a queue in each thread, one producer, one consumer. */
 #include "hpcprof/recorder/output/paths.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the file says about the process before anything is counted: put together once, at the start. */
 #include "hpcprof/format/format.h"
 #include "hpcprof/recorder/process/process.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the file says of the process (environment.c): its command line, machine, caches, environment, rank and name, of a system that is made
  * up; as text, to the letter.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Beginning, the helper thread, the end. */
 #include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The recorder's beginning, its helper and its end (main.c), in a world that notes what it is asked. The helper is a thread that runs
  * only when it is let; its clock is the test's. A case begins as programs do: with the constructor, so each is a process of its own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The recorded process: its beginning and end, the helper thread, the program's threads, fork and exec, its environment. */
 #ifndef HPCPROF_RECORDER_PROCESS_H
 #define HPCPROF_RECORDER_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The mark by which the launcher knows that a static program brings its recorder along (protocol.h). */
 #include "hpcprof/recorder/protocol.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The program's threads: told of by pthread_create's wrapper and a key's destructor, or found by looking into /proc. */
 #include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* In front of the C library: threads, processes, descriptors, unloading. Everything passes through where we do not
  * record. */
 #include "hpcprof/recorder/base/interpose.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What stands in front of the C library (wrap.c, signals.c, interrupted_syscalls.c): what the program asks, what the library is asked then, and what
  * the recorder is told. The library is made here (fake_libc.h), and notes what it hears.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * System calls that a signal handler ends with EINTR whatever SA_RESTART says (signal(7)). While the program waits in
  * one, the signals our samplers use are held back; what came meanwhile is counted when the wait is over, as spent in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * PAPI_overflow: a signal for each sample, in every thread its own event set. The library is opened when it is asked
  * for, so that programs recorded through the ring do not carry it, and those that use PAPI themselves are not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel's ring buffer: each thread has its events, and one ring they all write to; no signals. perf_event_open(2),
  * linux/perf_event.h. The ring's memory counts against perf_event_mlock_kb and RLIMIT_MEMLOCK, which many threads

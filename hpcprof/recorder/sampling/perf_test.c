@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the kernel is asked for (perf.c): events, rings and how large they are, what is said where it refuses, what is read. The kernel is
  * made up; tests/record/perf.cases. What comes through rings is recorder_test's.

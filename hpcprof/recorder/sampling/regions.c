@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The region of the program that a thread is in. Samples of the ring come later: a mark says from which position on it holds. */
 #include "hpcprof/recorder/sampling/sampling.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libFuzzer target: any bytes in a thread's ring buffer, which lies in the memory of a program that may write anywhere. Every
  * sample is counted once, with an event there is; what is damaged ends the drain.

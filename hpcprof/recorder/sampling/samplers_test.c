@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The samplers that use signals: what is asked of PAPI (one made here, which notes it), whose samples its signals are of,
  * and what is left in its counters; timers of this thread, as the kernel has them.

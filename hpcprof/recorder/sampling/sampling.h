@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ways to sample: the kernel's ring buffer, PAPI, timers; and the signals that the last two use. */
 #ifndef HPCPROF_RECORDER_SAMPLING_H
 #define HPCPROF_RECORDER_SAMPLING_H

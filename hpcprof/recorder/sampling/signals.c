@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Signals. A program that is killed by a signal it does not handle is first given the time to write down what was
  * counted; the program sees the default action wherever it looks, and dies of the same signal. Signals that samplers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* CPUTIME and REALTIME: a POSIX timer for each thread that signals that thread; needs no permission at all. */
 #include "hpcprof/recorder/output/output.h"
 #include "hpcprof/recorder/sampling/sampling.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which objects are loaded, and their rows. The loader tells; the sections are copied out of memory (or, where a
  * program is static or has .debug_frame alone, out of the file), so that an object that goes away meanwhile does no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The objects that are loaded, and where their rows come from. */
 #ifndef HPCPROF_RECORDER_UNWIND_OBJECTS_H
 #define HPCPROF_RECORDER_UNWIND_OBJECTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which objects are loaded, and where their rows come from (objects.c): a loader, memory and files that the test makes up. */
 #undef syscall
 #undef dl_iterate_phdr

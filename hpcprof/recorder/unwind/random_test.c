@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Call frame information made by chance: what the compiled rows say of each address is held against instructions that are obeyed one
  * by one, as the standards describe them, without bytes or tables.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Call frame information, compiled: DWARF 5, section 6.4; Linux Standard Base Core, "Exception Frames" (.eh_frame,
  * DW_EH_PE_*). Each entry is run once from its first to its last instruction; what holds between two advances of the

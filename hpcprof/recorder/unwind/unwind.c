@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* From a frame to its caller's, up to the thread's first function. */
 #include "hpcprof/recorder/unwind/unwind.h"
 

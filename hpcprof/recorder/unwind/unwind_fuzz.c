@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libFuzzer target: rows from damaged call frame information, and walks with them over damaged stacks. The first byte
  * chooses machine and section, the next 256 are the stack, the rest is the section. Rows are sorted; paths end.

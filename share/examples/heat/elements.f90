@@ -59,3 +59,4 @@ contains
   end subroutine fix_boundary
 
 end module elements
+! SPDX-License-Identifier: BSD-3-Clause

@@ -40,3 +40,4 @@ contains
   end subroutine heat_run
 
 end module heat
+! SPDX-License-Identifier: BSD-3-Clause

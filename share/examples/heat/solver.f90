@@ -56,3 +56,4 @@ contains
   end subroutine conjugate_gradient
 
 end module solver
+! SPDX-License-Identifier: BSD-3-Clause

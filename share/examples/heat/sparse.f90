@@ -123,3 +123,4 @@ contains
   end subroutine multiply
 
 end module sparse
+! SPDX-License-Identifier: BSD-3-Clause

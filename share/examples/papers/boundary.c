@@ -23,3 +23,4 @@ int main(void)
     printf("%g\n", UN[3][3] + V[5][5]);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

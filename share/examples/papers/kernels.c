@@ -18,3 +18,4 @@ int main(void)
     printf("%g\n", a[1] + b[2] + c[3]);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -202,3 +202,4 @@ int main(void)
     printf("%g\n", a[12]);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

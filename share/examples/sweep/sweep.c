@@ -57,3 +57,4 @@ int main(int argc, char **argv)
     printf("%.6g\n", FLUX(3, N / 2, N / 2, N / 2));
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # More events than counters, other users of the counters, and what the kernel forbids.
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1

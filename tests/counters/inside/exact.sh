@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Every program once, for the host, which knows how often each instruction of it is executed.
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # The heat example, by several events at once, for the host to make a database of.
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # For the tests in the guest: tests/lib.sh, the programs, and what `hpcview info` says in figures.
 . "$top_srcdir/tests/lib.sh"
 programs=$top_builddir/programs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs tests in the guest: sh list.sh EXACT "SAMPLER..." TEST...
 exact=$1 samplers=$2
 shift 2

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Events by name, and by which sampler: those that PAPI knows, those that the kernel has for it, and what the processor lacks.
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Programs with call paths that are known. Their return addresses are signed where the processor can do that (max).
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1

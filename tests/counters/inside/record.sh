@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Recording with counters that overflow: which events, who else wants them, and what threads and processes do meanwhile.
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1

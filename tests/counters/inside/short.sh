@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A few of the other tests' checks, in seconds.
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1

@@ -36,3 +36,4 @@ int main(int argc, char **argv)
     itself(unit, 4);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

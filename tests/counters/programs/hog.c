@@ -45,3 +45,4 @@ int main(int argc, char **argv)
         printf("%lld\n", counted);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

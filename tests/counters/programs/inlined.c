@@ -23,3 +23,4 @@ int main(int argc, char **argv)
     caller(unit_of(argc, argv));
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -42,3 +42,4 @@ int main(int argc, char **argv)
     printf("%g\n", sum);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

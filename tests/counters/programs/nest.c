@@ -15,3 +15,4 @@ int main(int argc, char **argv)
     nest(unit_of(argc, argv));
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

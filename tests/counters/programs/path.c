@@ -28,3 +28,4 @@ LEVEL(27, level28) LEVEL(26, level27) LEVEL(25, level26) LEVEL(24, level25) LEVE
     level1(unit_of(argc, argv));
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

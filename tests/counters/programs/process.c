@@ -51,3 +51,4 @@ int main(int argc, char **argv)
         work(unit);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -22,3 +22,4 @@ static inline unsigned long unit_of(int argc, char **argv)
 }
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -24,3 +24,4 @@ int main(int argc, char **argv)
     five(unit);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -27,3 +27,4 @@ int main(int argc, char **argv)
     }
     return differ;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

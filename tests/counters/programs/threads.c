@@ -39,3 +39,4 @@ int main(int argc, char **argv)
         pthread_join(threads[i], NULL);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

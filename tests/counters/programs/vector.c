@@ -28,3 +28,4 @@ int main(int argc, char **argv)
     }
     return a[17] == 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -21,3 +21,4 @@ int main(void)
         scale(&f);
     printf("%g\n", data[7]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

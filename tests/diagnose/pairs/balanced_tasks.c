@@ -15,3 +15,4 @@ int main(void)
     }
     printf("%g\n", y[30]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -27,3 +27,4 @@ int main(void)
         total += count();
     printf("%ld\n", total);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

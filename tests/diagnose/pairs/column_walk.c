@@ -26,3 +26,4 @@ int main(void)
         total += sum();
     printf("%g\n", total);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -26,3 +26,4 @@ int main()
         total += find(names, names[r % 600].c_str(), r % 600);
     std::printf("%ld\n", total);
 }
+// SPDX-License-Identifier: BSD-3-Clause

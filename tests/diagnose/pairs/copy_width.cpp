@@ -13,3 +13,4 @@ int main()
         scale(v, 0.99f);
     std::printf("%g\n", v[99]);
 }
+// SPDX-License-Identifier: BSD-3-Clause

@@ -17,3 +17,4 @@ int main(void)
     }
     printf("%ld\n", hits[0]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -21,3 +21,4 @@ program main
   end do
   print *, total
 end program
+! SPDX-License-Identifier: BSD-3-Clause

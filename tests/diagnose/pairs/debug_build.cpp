@@ -16,3 +16,4 @@ int main()
         t += total(v);
     std::printf("%g\n", t);
 }
+// SPDX-License-Identifier: BSD-3-Clause

@@ -22,3 +22,4 @@ contains
     end do
   end subroutine
 end program
+! SPDX-License-Identifier: BSD-3-Clause

@@ -20,3 +20,4 @@ int main(void)
     }
     printf("%g\n", total);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

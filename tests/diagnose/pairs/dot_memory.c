@@ -18,3 +18,4 @@ int main(void)
         total += sum(a + r % 8, a + N);
     printf("%g\n", total);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

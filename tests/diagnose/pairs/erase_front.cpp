@@ -29,3 +29,4 @@ int main()
     }
     std::printf("%ld\n", total);
 }
+// SPDX-License-Identifier: BSD-3-Clause

@@ -28,3 +28,4 @@ int main(void)
     pthread_join(two, NULL);
     printf("%ld\n", both.a + both.b);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

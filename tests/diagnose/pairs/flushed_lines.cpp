@@ -15,3 +15,4 @@ int main()
     for (int i = 0; i < 1500000; i++)
         report(out, i);
 }
+// SPDX-License-Identifier: BSD-3-Clause

@@ -20,3 +20,4 @@ int main(void)
 {
     printf("%lu\n", mix(60000000));
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -30,3 +30,4 @@ int main(void)
         total += collect();
     printf("%g\n", total);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -28,3 +28,4 @@ int main(void)
         total += look_up(r % 100000 * 7);
     printf("%ld\n", total);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

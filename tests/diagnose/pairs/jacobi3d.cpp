@@ -16,3 +16,4 @@ int main()
     }
     std::printf("%g\n", a[n * n * n / 2]);
 }
+// SPDX-License-Identifier: BSD-3-Clause

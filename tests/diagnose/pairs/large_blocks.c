@@ -24,3 +24,4 @@ int main(void)
         sum += fill(keep, r);
     printf("%ld\n", sum);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -17,3 +17,4 @@ program main
   end do
   print *, s
 end program
+! SPDX-License-Identifier: BSD-3-Clause

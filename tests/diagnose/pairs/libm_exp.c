@@ -16,3 +16,4 @@ int main(void)
         update(r * 1e-4);
     printf("%g\n", y[N / 2]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

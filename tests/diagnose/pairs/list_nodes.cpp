@@ -25,3 +25,4 @@ int main()
         total += process(b, 800 + r % 5);
     std::printf("%ld\n", total);
 }
+// SPDX-License-Identifier: BSD-3-Clause

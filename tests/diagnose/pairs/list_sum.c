@@ -37,3 +37,4 @@ int main(void)
         total += sum(&nodes[order[0]], flat);
     printf("%g\n", total);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -28,3 +28,4 @@ int main(void)
     }
     printf("%g\n", y[N / 2]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

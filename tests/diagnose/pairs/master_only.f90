@@ -20,3 +20,4 @@ program main
   end do
   print *, b(5)
 end program
+! SPDX-License-Identifier: BSD-3-Clause

@@ -23,3 +23,4 @@ program main
   end do
   print *, c(3, 5)
 end program
+! SPDX-License-Identifier: BSD-3-Clause

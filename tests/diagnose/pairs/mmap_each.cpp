@@ -21,3 +21,4 @@ int main()
         total += step(r, kept);
     std::printf("%g\n", total);
 }
+// SPDX-License-Identifier: BSD-3-Clause

@@ -26,3 +26,4 @@ int main(int argc, char **argv)
         table[i] = i;
     printf("%ld\n", walk(argc > 1 ? strtoul(argv[1], NULL, 0) : 1021, 317));
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

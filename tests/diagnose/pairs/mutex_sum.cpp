@@ -26,3 +26,4 @@ int main()
     b.join();
     std::printf("%g\n", total);
 }
+// SPDX-License-Identifier: BSD-3-Clause

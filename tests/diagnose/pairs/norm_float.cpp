@@ -22,3 +22,4 @@ int main()
     }
     std::printf("%g\n", total);
 }
+// SPDX-License-Identifier: BSD-3-Clause

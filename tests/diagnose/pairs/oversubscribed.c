@@ -22,3 +22,4 @@ int main(void)
         pthread_join(threads[i], NULL);
     printf("%g\n", sums[3]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

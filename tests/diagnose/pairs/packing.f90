@@ -22,3 +22,4 @@ program main
   end do
   print *, a(3, 5)
 end program
+! SPDX-License-Identifier: BSD-3-Clause

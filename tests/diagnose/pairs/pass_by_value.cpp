@@ -18,3 +18,4 @@ int main()
         total += energy(x, r);
     std::printf("%g\n", total);
 }
+// SPDX-License-Identifier: BSD-3-Clause

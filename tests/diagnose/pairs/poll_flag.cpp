@@ -37,3 +37,4 @@ int main()
     worker.join();
     std::printf("%g\n", results[0] + results[1]);
 }
+// SPDX-License-Identifier: BSD-3-Clause

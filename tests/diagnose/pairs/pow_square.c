@@ -25,3 +25,4 @@ int main(int argc, char **argv)
         total += energy(e);
     printf("%g\n", total);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -18,3 +18,4 @@ int main()
         n += match("value=" + std::to_string(i));
     std::printf("%ld\n", n);
 }
+// SPDX-License-Identifier: BSD-3-Clause

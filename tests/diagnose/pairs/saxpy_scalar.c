@@ -15,3 +15,4 @@ int main(void)
         saxpy(r * 1e-6f);
     printf("%g\n", y[7]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

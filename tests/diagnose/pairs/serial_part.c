@@ -30,3 +30,4 @@ int main(void)
     }
     printf("%g\n", z[N / 2]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -23,3 +23,4 @@ int main(void)
         multiply();
     printf("%g\n", y[ROWS / 2]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -22,3 +22,4 @@ int main(void)
     }
     printf("%zu\n", kept);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

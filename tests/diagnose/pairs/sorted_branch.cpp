@@ -29,3 +29,4 @@ int main()
         total += classify(v);
     std::printf("%ld\n", total);
 }
+// SPDX-License-Identifier: BSD-3-Clause

@@ -40,3 +40,4 @@ int main(void)
     pthread_join(b, NULL);
     printf("%g\n", y[1]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

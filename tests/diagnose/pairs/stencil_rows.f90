@@ -18,3 +18,4 @@ program main
   end do
   print *, y(5)
 end program
+! SPDX-License-Identifier: BSD-3-Clause

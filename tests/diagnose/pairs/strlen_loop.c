@@ -20,3 +20,4 @@ int main(void)
     }
     puts(text + 59990);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

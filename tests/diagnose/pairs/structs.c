@@ -23,3 +23,4 @@ int main(void)
         push(p, x, 0.5f);
     printf("%g %g\n", p[7].x, x[7]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

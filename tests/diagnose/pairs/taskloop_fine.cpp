@@ -31,3 +31,4 @@ int main()
         total += sum(x.data(), x.size());
     std::printf("%g\n", total);
 }
+// SPDX-License-Identifier: BSD-3-Clause

@@ -18,3 +18,4 @@ int main()
     }
     std::printf("%g\n", y[7]);
 }
+// SPDX-License-Identifier: BSD-3-Clause

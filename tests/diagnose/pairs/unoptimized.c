@@ -16,3 +16,4 @@ int main(void)
         relax();
     printf("%g\n", a[N / 2][N / 2]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

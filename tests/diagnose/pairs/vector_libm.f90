@@ -26,3 +26,4 @@ contains
 #endif
   end subroutine
 end program
+! SPDX-License-Identifier: BSD-3-Clause

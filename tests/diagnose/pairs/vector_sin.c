@@ -20,3 +20,4 @@ int main(void)
         rotate(r * 1e-5f);
     printf("%g\n", y[99]);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

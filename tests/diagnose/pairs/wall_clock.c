@@ -7,3 +7,4 @@ int main(void)
         x = x * 0.9999 + 1e-5;
     printf("%g\n", x);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

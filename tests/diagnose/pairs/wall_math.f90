@@ -11,3 +11,4 @@ program main
   end do
   print *, x
 end program
+! SPDX-License-Identifier: BSD-3-Clause

@@ -15,3 +15,4 @@ int main()
     a.join(), b.join(), c.join(), d.join(), e.join(), f.join();
     std::printf("%g\n", out[3]);
 }
+// SPDX-License-Identifier: BSD-3-Clause

@@ -14,3 +14,4 @@ int main(void)
     printf("%g\n", a[17] + b[3]);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -25,3 +25,4 @@ int main(void)
     printf("%d\n", counts[1] + counts[2] + counts[3] + counts[4] + counts[5]);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -18,3 +18,4 @@ int main()
         }
     std::printf("%d %d\n", good, bad);
 }
+// SPDX-License-Identifier: BSD-3-Clause

@@ -24,3 +24,4 @@ int main(void)
     pthread_join(b, 0);
     return counts[0] + counts[1] != 200000;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -10,3 +10,4 @@ int main(void)
     printf("%g\n", sum);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -9,3 +9,4 @@ int main(void)
     printf("%ld\n", fibonacci(40));
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -14,3 +14,4 @@ int main(void)
     printf("%d\n", x[17]);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

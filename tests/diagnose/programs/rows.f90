@@ -17,3 +17,4 @@ program rows
   end do
   print *, a(17, 3)
 end program
+! SPDX-License-Identifier: BSD-3-Clause

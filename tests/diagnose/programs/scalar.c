@@ -11,3 +11,4 @@ int main(void)
     printf("%g\n", y[17]);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -18,3 +18,4 @@ int main(void)
     printf("%g\n", sum + all);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -16,3 +16,4 @@ int main(void)
     printf("%g\n", s[0] + a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p + q + r + t + u);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

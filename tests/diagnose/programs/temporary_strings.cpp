@@ -11,3 +11,4 @@ int main()
         counts[names[k % 3]]++; /* HERE */
     std::printf("%d\n", counts[names[1]]);
 }
+// SPDX-License-Identifier: BSD-3-Clause

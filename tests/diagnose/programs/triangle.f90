@@ -16,3 +16,4 @@ program triangle
   end do
   print *, y(17)
 end program
+! SPDX-License-Identifier: BSD-3-Clause

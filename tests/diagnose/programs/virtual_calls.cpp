@@ -33,3 +33,4 @@ int main()
             sum += s->area();
     std::printf("%g\n", sum);
 }
+// SPDX-License-Identifier: BSD-3-Clause

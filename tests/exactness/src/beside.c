@@ -27,3 +27,4 @@ void and_goes_on(int *a, int *b, int n)
         b[j] += a[j];
     }
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -45,3 +45,4 @@ int go_on(int *v)
     }
     return *v;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -141,3 +141,4 @@ contains
    end subroutine with_internal
 
 end module forms
+! SPDX-License-Identifier: BSD-3-Clause

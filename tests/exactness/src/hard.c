@@ -241,3 +241,4 @@ void over_lines(double *restrict y, const double *restrict a, const double *rest
                x1 * *b++ -
                x2 * *c++;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

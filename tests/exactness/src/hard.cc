@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A landing pad lies in the range of calls that lead to it, for its own destructor call: no loop.
 extern void use(int);
 struct guard {

@@ -80,3 +80,4 @@ subroutine known_size(a, x, r, p, steps)
     end if
   end do
 end subroutine
+! SPDX-License-Identifier: BSD-3-Clause

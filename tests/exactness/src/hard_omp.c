@@ -88,3 +88,4 @@ void one_question(double *a, double *b, int n)
         }
     }
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

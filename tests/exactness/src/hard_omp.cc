@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* OpenMP in C++, where gcc's marks of statements are others. */
 struct atoms {
     int *list;

@@ -38,3 +38,4 @@ subroutine statement_first(u, v, n)
   v(1, 1, 1) = part(1)
   !$omp end parallel
 end subroutine
+! SPDX-License-Identifier: BSD-3-Clause

@@ -94,3 +94,4 @@ int chain(int n, int m)
         total += outer_of(n);
     return total;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

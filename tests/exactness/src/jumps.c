@@ -90,3 +90,4 @@ twice:
 end:
     return a;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -356,3 +356,4 @@ int branchy(const int *a, int n, int flag)
     }
     return sum;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

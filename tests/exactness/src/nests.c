@@ -71,3 +71,4 @@ void update(int n, int m, const double *a, const double *b, double *c)
         }
     }
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* Calls that are loops' conditions, and calls of which a rest is in loops behind them. */
 #include <cmath>
 #include <cstdint>

@@ -40,3 +40,4 @@ subroutine conditional(n, a, b, x)
     b = b + a ! LOOP depth=1
   end if
 end subroutine
+! SPDX-License-Identifier: BSD-3-Clause

@@ -31,3 +31,4 @@ void columns(double *a, double *b, int n)
             a[j * n + i] -= b[i * n + k];
     }
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -52,3 +52,4 @@ void simd(float *restrict a, const float *restrict b, int n)
     for (int i = 0; i < n; i++)
         a[i] = a[i] * b[i] + 1;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

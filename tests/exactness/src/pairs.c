@@ -26,3 +26,4 @@ void planes(unsigned long *data, const unsigned char *bytes, unsigned least)
             data[i] += (x & 1u) << k;
     }
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

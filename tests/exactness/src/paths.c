@@ -28,3 +28,4 @@ struct item *merge(struct item *a, struct item *b)
     }
     return head.next;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

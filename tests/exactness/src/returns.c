@@ -38,3 +38,4 @@ void behind_return(long *base, long n)
 {
     PARTITION(base, base, base + n) /* LOOP depth=1 */
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Templates, lambdas, iterators, range-for, exceptions, recursion.
 extern int work(int);
 extern void use(int);

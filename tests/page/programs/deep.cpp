@@ -51,3 +51,4 @@ int main(int argc, char **argv)
     }
     std::printf("%g\n", sum);
 }
+// SPDX-License-Identifier: BSD-3-Clause

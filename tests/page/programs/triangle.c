@@ -26,3 +26,4 @@ int main(int argc, char **argv)
     printf("%g\n", norm);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

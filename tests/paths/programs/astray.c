@@ -132,3 +132,4 @@ int main(int argc, char **argv)
     puts("came through");
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

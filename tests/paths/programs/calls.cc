@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls of all kinds that C++ has: virtual ones, through templates, out of exceptions' handlers.
 #define _Thread_local thread_local
 #include "known.h"

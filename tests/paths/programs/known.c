@@ -65,3 +65,4 @@ void known_report(void)
     for (int i = 0; i < path_count; i++)
         printf("%.0f%s\n", paths[i].ms, paths[i].text);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

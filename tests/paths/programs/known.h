@@ -37,3 +37,4 @@ void known_report(void);
 }
 #endif
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

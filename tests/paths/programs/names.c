@@ -11,3 +11,4 @@ void known_leave(void)
 {
     known_depth--;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -9,3 +9,4 @@ FUNCTION void plug_call(void (*back)(int), int n)
     work(10);
     LEAVE();
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A coroutine that goes through another one: both are resumed from ever other places, on the stack of who resumes them.
 #define _Thread_local thread_local
 #include "known.h"

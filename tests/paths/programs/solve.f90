@@ -44,3 +44,4 @@ program solve
   call known_leave()
   call known_report()
 end program
+! SPDX-License-Identifier: BSD-3-Clause

@@ -30,3 +30,4 @@ int main(void)
     known_report();
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -118,3 +118,4 @@ int main(int argc, char **argv)
     printf("%dx%d, %s: %.9f\n", n, n, contiguous ? "contiguous" : "rows", matrix[(size_t)n * (size_t)n - 1]);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

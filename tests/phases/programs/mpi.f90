@@ -85,3 +85,4 @@ contains
     end do
   end function order
 end program collectives
+! SPDX-License-Identifier: BSD-3-Clause

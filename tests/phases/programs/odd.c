@@ -141,3 +141,4 @@ int main(int argc, char **argv)
     puts(how);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

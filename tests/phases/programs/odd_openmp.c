@@ -49,3 +49,4 @@ int main(int argc, char **argv)
     puts("done");
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

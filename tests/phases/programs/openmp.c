@@ -63,3 +63,4 @@ int main(int argc, char **argv)
     plan_end(&join);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -55,3 +55,4 @@ int main(int argc, char **argv)
     plan_end(&anonymous);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -121,3 +121,4 @@ int main(int argc, char **argv)
 #endif
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

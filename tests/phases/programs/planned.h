@@ -84,3 +84,4 @@ static inline void plan_end(const struct plan *p)
     for (int e = 0; e < p->episodes; e++)
         plan_say_order(p, e);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -42,3 +42,4 @@ int main(int argc, char **argv)
     plan_end(&second);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

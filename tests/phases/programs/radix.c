@@ -86,3 +86,4 @@ int main(int argc, char **argv)
     printf("%zu keys sorted\n", keys);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -95,3 +95,4 @@ int main(int argc, char **argv)
     printf("%d molecules, %d steps: %.6f\n", molecules, steps, total);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -287,3 +287,4 @@ void mixed(int n)
         __asm__ volatile("vaddps %%ymm0, %%ymm0, %%ymm0\n\taddps %%xmm1, %%xmm1" : : : "xmm0", "xmm1");
 }
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops of C++ for tests/quality/quality.sh, as in loops.c: what templates, iterators, references and members of classes
 // make of them.
 #include <array>

@@ -77,3 +77,4 @@ contains
     product_of = dot_product(a, b)
   end function product_of
 end module loops
+! SPDX-License-Identifier: BSD-3-Clause

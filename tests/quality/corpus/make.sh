@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # How the objects here were made: Debian 12's gcc, g++ and gfortran 12.2 and clang 14, for both processors. They are kept as files, so that what the tests
 # expect does not depend on the compiler at hand.
 cd "$(dirname "$0")" || exit 1

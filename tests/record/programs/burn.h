@@ -38,3 +38,4 @@ static inline void say_burned(int ms)
 }
 
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -87,3 +87,4 @@ int main(void)
     printf("%d %d %d\n", a, b, checkpointed());
     return 6;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -80,3 +80,4 @@ int main(int argc, char **argv)
     say_burned(300);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -37,3 +37,4 @@ int main(int argc, char **argv)
         return 1;
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

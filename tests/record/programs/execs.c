@@ -31,3 +31,4 @@ int main(int argc, char **argv)
         return 7;
     }
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

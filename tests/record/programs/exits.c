@@ -35,3 +35,4 @@ int main(int argc, char **argv)
     }
     return 10;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -23,3 +23,4 @@ int main(int argc, char **argv)
     execvp(argv[1], argv + 1);
     return 126;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -33,3 +33,4 @@ int main(void)
     say_burned(600);
     return WEXITSTATUS(status) * 10 + (int)(long)result;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

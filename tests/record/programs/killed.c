@@ -25,3 +25,4 @@ int main(int argc, char **argv)
     execl("/proc/self/exe", argv[0], "last", (char *)NULL);
     return WTERMSIG(status);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

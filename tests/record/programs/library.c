@@ -9,3 +9,4 @@ void NAME(long n)
         x = x * 1.0000001 + 0.5;
     sink = x;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -19,3 +19,4 @@ int main(void)
     pthread_create(&t, NULL, last, NULL);
     pthread_exit(NULL);
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

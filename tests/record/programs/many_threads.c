@@ -38,3 +38,4 @@ int main(void)
     say_burned(100);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -26,3 +26,4 @@ int main(int argc, char **argv)
     say_burned(350);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -8,3 +8,4 @@ int main(void)
     say_burned(400);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -30,3 +30,4 @@ int main(void)
     }
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

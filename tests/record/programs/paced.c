@@ -45,3 +45,4 @@ int main(int argc, char **argv)
     printf("early %.0f\nlate %.0f\nall %.0f\n", early, late, cpu_ms());
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

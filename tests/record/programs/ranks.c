@@ -14,3 +14,4 @@ int main(int argc, char **argv)
         say_burned(450);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

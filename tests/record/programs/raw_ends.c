@@ -75,3 +75,4 @@ int main(int argc, char **argv)
     end_raw(3);
     return 99;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

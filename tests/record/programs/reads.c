@@ -13,3 +13,4 @@ int main(void)
     say_burned(300);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

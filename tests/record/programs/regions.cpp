@@ -10,3 +10,4 @@ int main()
     say_burned(200);
     return 0;
 }
+// SPDX-License-Identifier: BSD-3-Clause

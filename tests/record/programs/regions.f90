@@ -32,3 +32,4 @@ contains
     thread_seconds = real(t(1), 8) + 1d-9 * real(t(2) + 0 * status, 8)
   end function thread_seconds
 end program regions
+! SPDX-License-Identifier: BSD-3-Clause

@@ -38,3 +38,4 @@ int main(int argc, char **argv)
     say_burned(400);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

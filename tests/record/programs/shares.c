@@ -58,3 +58,4 @@ int main(void)
     say_burned(1540);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -43,3 +43,4 @@ int main(int argc, char **argv)
     say_burned(700);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

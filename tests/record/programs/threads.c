@@ -65,3 +65,4 @@ int main(int argc, char **argv)
     say_burned(argc > 1 ? 550 : 850);
     return result;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -40,3 +40,4 @@ int main(void)
            calls > 0 ? "calls" : "no calls");
     return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

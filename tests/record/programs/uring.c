@@ -89,3 +89,4 @@ int main(void)
         status = go(IORING_SETUP_SQPOLL, "and through a polled one\n");
     return status != 0 ? status : 4;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

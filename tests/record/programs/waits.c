@@ -48,3 +48,4 @@ int main(void)
     say_burned(200);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -28,3 +28,4 @@ int main(void)
     say_burned(450);
     return 4;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -17,3 +17,4 @@ program arrays
   end do
   print *, sum(own) + v(7)
 end program arrays
+! SPDX-License-Identifier: BSD-3-Clause

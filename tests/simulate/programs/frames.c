@@ -65,3 +65,4 @@ int main(void)
     printf("%g\n", work());
 }
 #endif
+/* SPDX-License-Identifier: BSD-3-Clause */

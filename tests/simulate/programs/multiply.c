@@ -23,3 +23,4 @@ int main(int argc, char **argv)
     printf("%g\n", c[n + 3]);
     return 3;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

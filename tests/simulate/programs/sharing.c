@@ -31,3 +31,4 @@ int main(void)
     printf("%ld\n", counts[0] + counts[4]);
     return 0;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

@@ -21,3 +21,4 @@ int main(void)
         sum += which[i % 2](i);
     return sum == 1;
 }
+/* SPDX-License-Identifier: BSD-3-Clause */

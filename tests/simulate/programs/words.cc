@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arrays of C++: of a namespace, a class, a template, a function.
 #include <cstdio>
 
