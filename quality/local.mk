@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 noinst_LIBRARIES += %D%/libquality.a
-%C%_libquality_a_SOURCES = %D%/quality.h %D%/quality_int.h %D%/quality.c %D%/body.c %D%/address.c %D%/mix.c \
-	%D%/cost.c %D%/bounds.c %D%/roles.c %D%/trips.c %D%/waits.c %D%/checks_int.h %D%/checks.c \
+%C%_libquality_a_SOURCES = %D%/quality.h %D%/quality_int.h %D%/quality.c %D%/body/body.h %D%/body/body.c %D%/body/address.c %D%/body/mix.c \
+	%D%/body/cost.c %D%/body/bounds.c %D%/body/trips.c %D%/body/waits.c %D%/roles.c %D%/checks_int.h %D%/checks.c \
 	%D%/checks_vectors.c %D%/checks_memory.c %D%/checks_ways.c %D%/remedies.c %D%/write.c %D%/listing.c %D%/models.c
 
 check_PROGRAMS += %D%/loops_test

@@ -26,7 +26,8 @@ bloop/code       support bloop/bloop.h bloop/arch bloop/arch/ops.h bloop/arch/fa
 bloop/assemble   support bloop/bloop.h bloop/arch bloop/arch/facts.h bloop/image bloop/debug bloop/functions bloop/code
 bloop/scope      support bloop/bloop.h
 bloop            support bloop/arch bloop/image bloop/debug bloop/functions bloop/code bloop/assemble bloop/scope
-quality          support machines machines/core.h bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code
+quality/body     support support/sort.h machines machines/core.h bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code quality/quality.h
+quality          support machines machines/core.h bloop bloop/arch bloop/arch/facts.h bloop/arch/ops.h bloop/code quality/body
 mhsim            support machines
 mhsim/engine     mhsim
 mhsim/runtime    mhsim mhsim/shared_layout.h mhsim/engine mhsim/engine/mmap_store.h

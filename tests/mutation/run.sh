@@ -86,6 +86,7 @@ instrument mhsim/instrument           mhsim/instrument/hooks_test mhsim/instrume
 collect    mhsim/collect              mhsim/collect/collect_test tests/simulate/simulate.sh
 simulate   mhsim/launch               mhsim/launch/run_test tests/simulate/simulate.sh
 machines   machines          machines/memory_test machines/processor_test quality/loops_test
+body       quality/body      quality/drawn_test quality/loops_test tests/quality/quality.sh
 quality    quality           quality/drawn_test quality/loops_test tests/quality/quality.sh tests/quality/database.sh
 diagnose   diagnose          diagnose/library_test tests/run-golden.sh tests/diagnose/cases.sh
 properties diagnose/read     diagnose/read/read_test diagnose/library_test tests/diagnose/cases.sh

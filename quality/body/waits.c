@@ -7,7 +7,7 @@
  * that comes from further away is; that is how data from memory show. Where the load is itself part of the longest
  * chain, the two cannot be told apart.
  */
-#include "quality/quality_int.h"
+#include "quality/body/body.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@
  * largest mean of a cycle in the graph of values that pass from one iteration to the next (registers, and stores that
  * a later iteration loads).
  */
-#include "quality/quality_int.h"
+#include "quality/body/body.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * One innermost loop: its instructions, and the shortest way from its header back to it. What is said of the loop is
  * said of that way, so that no bound is above what an iteration can take.
  */
-#include "quality/quality_int.h"
+#include "quality/body/body.h"
 
 enum { PATHS_COUNTED = 1000 };
 

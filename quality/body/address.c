@@ -10,7 +10,7 @@
  *
  * Additions are taken to be those of whole numbers: an index of 32 bits that wraps round is none that programs use.
  */
-#include "quality/quality_int.h"
+#include "quality/body/body.h"
 
 #include <math.h>
 

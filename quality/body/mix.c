@@ -5,7 +5,7 @@
  * What a vector instruction does is vectorized only if it calculates: copies of structs, constants and sign bits use
  * vector registers in scalar loops as well.
  */
-#include "quality/quality_int.h"
+#include "quality/body/body.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What one instruction costs: of which kind of the machine file it is. */
-#include "quality/quality_int.h"
+#include "quality/body/body.h"
 
 static bool uses_general(const struct step *s)
 {

@@ -4,7 +4,7 @@
  * by a known step with what does not move, and both are known when the loop is entered, or their distance is: it begins
  * at i * 27 and ends in front of (i + 1) * 27.
  */
-#include "quality/quality_int.h"
+#include "quality/body/body.h"
 
 #include <math.h>
 
