@@ -46,7 +46,7 @@ endif
 # The page's tests. page.sh needs the programs of htmlgen/.
 TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh tests/page/firefox.sh tests/page/webkit.sh tests/page/agree.sh tests/page/open.sh
 tests/page/page.log: driver/hpcview$(EXEEXT)
-tests/page/page.log tests/page/firefox.log tests/page/webkit.log: htmlgen/make_database$(EXEEXT)
+tests/page/page.log tests/page/firefox.log tests/page/webkit.log: tests/fixtures/make_database$(EXEEXT)
 EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/version1.mjs tests/page/firefox.sh tests/page/firefox.mjs tests/page/webkit.sh tests/page/webkit.mjs tests/page/agree.sh tests/page/agree.mjs tests/page/open.sh tests/page/heads tests/page/screenshots.sh tests/page/screenshots.mjs \
 	tests/page/programs/deep.cpp tests/page/programs/ranks.c tests/page/programs/triangle.c
 

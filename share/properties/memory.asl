@@ -10,7 +10,7 @@ HYPOTHESIS MemoryBound {
     REFINES HotLoop;
     WHERE level IS "L1*";
     CONDITION: misses / accesses > 0.02;
-    SEVERITY: min(100 * 10 * misses / (total(refs) + 10 * total(misses)), or(100 * share(time), 100)); // no more than the place's time, if that was measured
+    SEVERITY: min(100 * 10 * misses / (total(refs) + 10 * total(misses)), or(100 * max(share(time), parent(time) / total(time)), 100)); // no more than the loop's time, if that was measured
     NEEDS: refs;
     TITLE: "{place} misses the L1 cache";
 }
@@ -22,7 +22,8 @@ PROPERTY TEMPLATE Misses<String levels, Cost, Ratio, String title> (Row r) {
     WHERE level IS levels;
     CONDITION: misses / accesses > Ratio AND misses > 100;
     CONFIDENCE: 0.5; // the cost of a miss is assumed, not measured
-    SEVERITY: min(100 * Cost * misses / (total(refs) + Cost * total(misses)), or(100 * share(time), 100)); // no more than the place's time, if that was measured
+    SEVERITY: min(100 * Cost * misses / (total(refs) + Cost * total(misses)), or(100 * max(share(time), parent(time) / total(time)), 100)); // no more than the loop's time, if that was measured
+    LEAST: 0; // misses may overlap, and what one costs is assumed
     NEEDS: refs;
     TITLE: title;
     EVIDENCE: "{misses} of {accesses} accesses to {level} miss ({misses / accesses:%})";
@@ -43,7 +44,7 @@ PROPERTY LowSpatialUse {
     // Lines invalidated by other threads leave unused, too: that is FalseSharing.
     CONDITION: evictions > 100 AND use < 0.5 AND misses / accesses > 0.05 AND invalidated < 0.5 * misses;
     CONFIDENCE: 0.9;
-    SEVERITY: min(100 * 10 * misses * (1 - use) / (total(refs) + 10 * total(misses)), or(100 * share(time), 100)); // no more than the place's time, if that was measured
+    SEVERITY: min(100 * 10 * misses * (1 - use) / (total(refs) + 10 * total(misses)), or(100 * max(share(time), parent(time) / total(time)), 100)); // no more than the loop's time, if that was measured
     NEEDS: refs;
     TITLE: "Poor spatial locality: {object} at {place}";
     EVIDENCE: "only {use:%} of each cache line is used: {evictions} lines of {level.line} bytes were evicted; {misses} of {accesses} accesses miss ({misses / accesses:%})";
@@ -58,7 +59,7 @@ PROPERTY ConflictMisses {
     WHERE level IS "L1*";
     CONDITION: conflict > 0.3 * misses AND misses / accesses > 0.02;
     CONFIDENCE: 0.8;
-    SEVERITY: min(100 * 10 * conflict / (total(refs) + 10 * total(misses)), or(100 * share(time), 100)); // no more than the place's time, if that was measured
+    SEVERITY: min(100 * 10 * conflict / (total(refs) + 10 * total(misses)), or(100 * max(share(time), parent(time) / total(time)), 100)); // no more than the loop's time, if that was measured
     NEEDS: refs;
     TITLE: "Cache conflicts of {object} at {place}";
     EVIDENCE: "{conflict} of {misses} misses are conflict misses";
@@ -73,7 +74,7 @@ PROPERTY FalseSharing {
     WHERE level IS "L1*";
     CONDITION: invalidated > 100 AND invalidated / accesses > 0.005;
     CONFIDENCE: 0.8;
-    SEVERITY: min(100 * 60 * invalidated / (total(refs) + 10 * total(misses) + 60 * total(invalidated)), or(100 * share(time), 100)); // no more than the place's time, if that was measured
+    SEVERITY: min(100 * 60 * invalidated / (total(refs) + 10 * total(misses) + 60 * total(invalidated)), or(100 * max(share(time), parent(time) / total(time)), 100)); // no more than the loop's time, if that was measured
     NEEDS: refs;
     TITLE: "Cache lines of {object} shared between threads, {place}";
     EVIDENCE: "{invalidated} cache lines were invalidated by stores of other threads, in {accesses} accesses";

@@ -95,5 +95,5 @@ check "a configuration says no" test "$status/$(with_paths "$scratch/none.m")" =
 run "$hpcview" run --call-paths --again -o "$scratch/none.db" "$scratch/none.xml"
 check "and the command line yes" test "$status/$(with_paths "$scratch/none.m")" = 0/1
 run "$hpcview" record --call-paths --no-call-paths -o "$scratch/both" -- "$scratch/shares"
-check_match "both are a mistake" "$status $err" "2 *only one of them*"
+check_match "both are a mistake" "$status $err" "2 *--call-paths and --no-call-paths exclude each other*"
 done_testing
