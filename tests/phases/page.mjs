@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// page.mjs PLAYWRIGHT CHROMIUM PAGE [PICTURE] - prints what the page's tab of phases says: its columns, the loops of its phases, the
+// page.mjs PLAYWRIGHT CHROMIUM PAGE [PICTURE] - prints what the page's view Time shows of phases: its columns, the loops of its phases, the
 // phases of a loop, the time line as a picture and as a table.
 import { pathToFileURL } from 'node:url';
 
@@ -9,10 +9,9 @@ const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '
 const page = await browser.newPage({ viewport: { width: 1500, height: 1700 } });
 page.on('pageerror', (error) => console.log('error', error.message));
 await page.goto(pathToFileURL(file).href);
-await page.getByText('Workspace', { exact: true }).click();
-await page.getByRole('tab', { name: 'Phases', exact: true }).first().click();
+await page.locator('.views').getByText('Time', { exact: true }).click();
 const pane = page.locator('section[aria-label="Barriers and phases"]');
-await pane.getByText('Waiting by last thread').waitFor();
+await pane.getByText('Who waits for whom').waitFor();
 
 const heights = async () => {
   const all = await pane.locator('.stack-bars').evaluateAll((stacks) =>
@@ -47,6 +46,7 @@ const loop = pane.locator('.facts', { hasText: 'Hottest loops' }).first().locato
 if (await loop.count()) {
   const name = await loop.innerText();
   await loop.click();
+  await page.locator('.views').getByText('Time', { exact: true }).click();
   await pane.getByText('Phases of the selected place').waitFor();
   console.log('back', name, (await pane.locator('div').first().innerText()).replace(/\s+/g, ' '));
 }
