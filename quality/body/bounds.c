@@ -641,6 +641,15 @@ static double largest(const double *cycles)
     return most;
 }
 
+/* No vectors divide integers. */
+static bool divides_integers(const struct body *b)
+{
+    for (size_t i = 0; i < b->path.count; i++)
+        if (path_step(b, i)->f.class == CLASS_DIVIDE && path_step(b, i)->f.type == NUMBER_INTEGER)
+            return true;
+    return false;
+}
+
 /* Where not all is in vectors of so many bytes but could be: each of these does the work of several iterations, but for
    chains that are not sums. */
 static double if_vectorized(const struct body *b, const struct quality_loop *q, unsigned bytes)
@@ -651,7 +660,7 @@ static double if_vectorized(const struct body *b, const struct quality_loop *q, 
     memcpy(cycles, q->cycles, sizeof cycles);
     find_resources(b, bytes, cycles);
     for (int i = 0; i < BOUNDS; i++)
-        if (i != BOUND_STORE_CHAIN)
+        if (i != BOUND_STORE_CHAIN && (i != BOUND_DIVIDER || !divides_integers(b)))
             cycles[i] *= used; /* chains of sums too; others keep their latency, and cannot be vectorized */
     return largest(cycles);
 }

@@ -129,7 +129,7 @@ x86-gfortran-O2 loops::shaped stride
 x86-gfortran-O2 loops::contiguous_shape -stride
 x86-gfortran-O2 loops::relax chain
 x86-gfortran-O2 loops::gather indirect
-x86-gfortran-O3 loops::product_of partly-vectorized
+x86-gfortran-O3 loops::product_of reduction
 x86-gfortran-O3 loops::expression -partly-vectorized
 END
 

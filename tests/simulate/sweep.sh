@@ -52,7 +52,7 @@ check_equal "--by evictor: who threw out a reference's blocks, all of them" \
 check_equal "... another column sorts within the level" \
     "$(by reference "--sort accesses" "level accesses" | awk -F '\t' '$1 == level && $2 > last { print } { level = $1; last = $2 }')" ""
 run "$hpcview" print --by evictor --top 2 m.sweep
-check_match "... as text" "$out" "thrown out           its array  by                   on array   blocks  of its (%)"
+check_match "... as text" "$out" "victim's array  by                   on array   blocks  share of its evictions (%)"
 run "$hpcview" print --by array "$top_srcdir/tests/filters/cachegrind.example"
 check_match "a measurement without: says so" "$err" "no table 'arrays': references, arrays and evictors exist only in measurements of hpcview simulate"
 check_equal "... status 2" "$status" 2
