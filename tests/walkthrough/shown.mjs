@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// shown.mjs PLAYWRIGHT CHROMIUM PAGE - prints what the page's tab of the toy table says.
+// shown.mjs PLAYWRIGHT CHROMIUM PAGE - prints what the page's view Data shows of the toy table.
 import { pathToFileURL } from 'node:url';
 
 const [, , playwright, executablePath, file] = process.argv;
@@ -7,9 +7,8 @@ const { chromium } = await import(pathToFileURL(playwright).href);
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
 await page.goto(pathToFileURL(file).href);
-await page.getByText('Workspace', { exact: true }).click();
-await page.getByRole('tab', { name: 'More' }).click(); // tables of no room that the page knows
-await page.getByRole('tab', { name: 'Colours' }).click();
+await page.locator('.views').getByText('Data', { exact: true }).click();
+await page.getByText('Colours', { exact: true }).first().click();
 const pane = page.locator('section.pane:visible', { hasText: 'red' });
 console.log('Colours', (await pane.first().innerText()).replace(/\s+/g, ' '));
 await browser.close();
