@@ -10,6 +10,16 @@
  */
 LET not_estimated_as = 20;
 LET always = 1;
+
+/*
+ * What waiting can cost at all: the part of the CPUs that the threads could use and did not, while the busiest of them worked. Its time is
+ * the clock, because other programs slow all threads alike. Time inside runtime libraries is spinning, not work. With several processes,
+ * or if the CPUs are not known, each thread counts as a CPU.
+ */
+LET could_run = if(run.processes > 1.5, total(count(time over threads)), min(total(count(time over threads)), or(run.processors, total(count(time over threads)))));
+LET worked = total(time) / total(max(time over threads)) * (1 - or(run.in_runtimes, 0));
+LET idle_part = or(max(1 - worked / could_run, 0), 1);
+LET may_wait = min(or(run.in_runtimes, 0) + idle_part, 1);
 /*
  * Only for loops with known lines, because a remedy is applied to the source or its compilation. For stripped libraries, whose loops
  * may wait for other threads, the table loop_checks has everything.
@@ -143,7 +153,7 @@ PROPERTY BarrierImbalance {
     CONDITION: episodes > 0 AND idle > 0.01 * threads * run.seconds * 1e9;
     CONFIDENCE: 0.9;
     SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
-    NEEDS: time;
+    NEEDS: idle;
     TITLE: "Threads wait at the {kind} {place}";
     EVIDENCE: "{episodes} episodes, {idle / 1e6:.0} ms of waiting over all threads";
     EXPLANATION: "The first thread at a barrier waits for the last.";
@@ -157,7 +167,7 @@ PROPERTY BarrierShare {
     CONDITION: episodes > 0 AND barrier > 0.2 * phase AND idle > 0.01 * threads * run.seconds * 1e9;
     CONFIDENCE: 0.9;
     SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
-    NEEDS: time;
+    NEEDS: idle;
     TITLE: "Long barrier time at the {kind} {place}";
     EVIDENCE: "barrier time (first to last arrival) is {barrier / phase:%} of the phase time, over {episodes} episodes";
     EXPLANATION: "The first thread at a barrier waits for the last.";
@@ -171,7 +181,7 @@ PROPERTY LateThread {
     CONDITION: threads > 1.5 AND episodes >= 5 AND last_share > 75 AND last_share / 100 > 1 / threads + 3 * sqrt((1 - 1 / threads) / threads / episodes);
     CONFIDENCE: 0.95;
     SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
-    NEEDS: time;
+    NEEDS: idle;
     TITLE: "One thread always late at the {kind} {place}";
     EVIDENCE: "last in {last_share / 100:%} of {episodes} episodes, in which the others wait {idle / 1e6:.0} ms in total";
     EXPLANATION: "It has more work, or it runs slower: on a CPU that it shares, or that has a lower clock.";
@@ -185,7 +195,7 @@ PROPERTY SerialPhase {
     CONDITION: threads > 1.5 AND episodes > 0 AND idle > 0.8 * (threads - 1) * phase;
     CONFIDENCE: 0.95;
     SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
-    NEEDS: time;
+    NEEDS: idle;
     TITLE: "Serial phase before the {kind} {place}";
     EVIDENCE: "one thread works while the others wait {idle / (threads - 1) / phase:%} of the {phase / 1e6:.0} ms of the phase";
     EXPLANATION: "The phase takes as long as the work that its last thread does alone.";
@@ -212,7 +222,7 @@ PROPERTY BarrierOverhead {
     CONDITION: overhead > 0.001 * run.seconds * 1e9;
     CONFIDENCE: 0.8;
     SEVERITY: min(100 * overhead / (run.seconds * 1e9), or(100 * may_wait, 100));
-    NEEDS: time;
+    NEEDS: overhead;
     TITLE: "Barrier overhead, most at the {kind} {place}";
     EVIDENCE: "{overhead / episodes / 1e3:.1} us from the last arrival to the first departure, {episodes} times";
     EXPLANATION: "After the last arrival the runtime must release all threads. If there are more threads than CPUs, or other programs run, some threads must be scheduled first.";

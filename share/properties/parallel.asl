@@ -13,16 +13,6 @@ HYPOTHESIS Parallel {
  * work and waits for it. So means are over the threads with any samples, minus one for each process if the idlest of several has less than a
  * twentieth of the busiest one's time, and over the ranks.
  */
-/*
- * What waiting can cost at all: the part of the CPUs that the threads could use and did not, while the busiest of them worked. Its time is
- * the clock, because other programs slow all threads alike. Time inside runtime libraries is spinning, not work. With several processes,
- * or if the CPUs are not known, each thread counts as a CPU.
- */
-LET could_run = if(run.processes > 1.5, total(count(time over threads)), min(total(count(time over threads)), or(run.processors, total(count(time over threads)))));
-LET worked = total(time) / total(max(time over threads)) * (1 - or(run.in_runtimes, 0));
-LET idle_part = or(max(1 - worked / could_run, 0), 1);
-LET may_wait = min(or(run.in_runtimes, 0) + idle_part, 1);
-
 LET seen_to_compute = total(count(time over threads));
 LET only_hands_out = seen_to_compute > 2.5 * run.processes AND total(min(time over threads)) < 0.05 * total(max(time over threads));
 LET computing = seen_to_compute - or(if(only_hands_out, run.processes, 0), 0);
