@@ -5,7 +5,7 @@ FLAGS := --sysroot=$(SYSTEM) -B$(SYSTEM)/usr/lib/aarch64-linux-gnu -std=gnu11 -D
 	-I$(OUT) -I. -I$(BUILD) -Ihpcprof/recorder/include -I$(SYSTEM)/usr/include/libxml2
 recorder := $(shell find $(addprefix hpcprof/recorder/,base unwind output sampling process) -name '*.c' ! -name 'static_note.c' ! -name '*_test.c' ! -name '*_fuzz.c')
 command := $(shell find support hpcprof -name '*.c' ! -path 'hpcprof/recorder/*' ! -name '*_test.c' ! -name '*_fuzz.c') \
-	$(addprefix driver/,main.c options.c ranks.c lines.c told.c cmd_record.c cmd_events.c cmd_info.c) \
+	$(addprefix driver/,main.c options.c paths.c ranks.c cmd_record.c cmd_events.c cmd_info.c) bloop/symbolizer.c phases/barrier_log.c \
 	$(shell find metrics -name 'blocks.c' -o -name 'expr*.c' ! -name '*_test.c' ! -name '*_fuzz.c' -o -name 'mathml.c') tests/counters/command.c
 programs := $(wildcard tests/counters/programs/*.c)
 
@@ -21,7 +21,7 @@ $(OUT)/objects/hpcprof/recorder/%.o: hpcprof/recorder/%.c $(OUT)/config.h
 	$(CC) $(FLAGS) -fPIC -fvisibility=hidden -MMD -c -o $@ $<
 $(OUT)/objects/%.o: %.c $(OUT)/config.h
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -ffunction-sections -fdata-sections '-DPKGLIBDIR="/nowhere"' '-DPKGDATADIR="/nowhere"' -MMD -c -o $@ $<
+	$(CC) $(FLAGS) -ffunction-sections -fdata-sections '-DPKGLIBDIR="/nowhere"' '-DPKGDATADIR="/nowhere"' '-DPREFIX="/nowhere"' '-DBINDIR="/nowhere"' -MMD -c -o $@ $<
 # (no instruction of a loop is to be guessed at: what the tests count is written there)
 $(OUT)/programs/%: tests/counters/programs/%.c tests/counters/programs/programs.h tests/counters/arm64.mk
 	@mkdir -p $(@D)

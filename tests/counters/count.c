@@ -6,7 +6,7 @@
  *
  * Programs without -pie: addresses are those of the file. What is executed elsewhere, in libraries, is one line of the procedure "elsewhere".
  */
-#include "mhsim/runtime/qemu_api.h"
+#include "mhsim/instrument/qemu_api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
