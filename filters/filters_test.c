@@ -214,9 +214,9 @@ static const struct rule rules[] = {
     {"fractions beside what leaves no room for them", FO, "a;b 0.25\na;c 1844674407370955161\n",
      "[unknown] b -:0 samples 2 < [unknown] a -:0\n"
      "[unknown] c -:0 samples 18446744073709551610 < [unknown] a -:0\n"},
-    {"mangled frames", FO, "main;_ZN4heat4stepEd 3\nmain;__gridmod_MOD_relax 5\n",
-     "[unknown] gridmod::relax -:0 samples 5 < [unknown] main -:0\n"
-     "[unknown] " HEAT_STEP " -:0 samples 3 < [unknown] main -:0\n"},
+    {"mangled frames", FO, "main;_ZN4heat4stepEd 3\nmain;__zones_MOD_relax 5\n",
+     "[unknown] " HEAT_STEP " -:0 samples 3 < [unknown] main -:0\n"
+     "[unknown] zones::relax -:0 samples 5 < [unknown] main -:0\n"},
     {"the kernel's frames", FO, "a;b_[k] 7\n", "[kernel] b -:0 samples 7 < [unknown] a -:0\n"},
     {"millionths at most", FO, "a;b 7.12345678\n", "[unknown] b -:0 samples 7123456 < [unknown] a -:0\n"},
     {"a number that is no count", FO, "a;b 7\na;b 18446744073709551616\n", "input:2: the number exceeds 64 bits"},
