@@ -235,33 +235,51 @@ static double without_divider(const struct finder *f)
     return most;
 }
 
-static bool reads_invariant_vector(const struct finder *f, const struct step *s)
+static bool divides_by_invariant(const struct finder *f, const struct step *s)
 {
     uint32_t written = 0;
+    if (!divides(f, s))
+        return false;
+    if (s->f.divisor == FACTS_NO_REG)
+        return s->f.memory_count && s->f.memory[0].base == FACTS_NO_REG && s->f.memory[0].index == FACTS_NO_REG;
     for (size_t i = 0; i < f->b->path.count; i++)
         written |= path_step(f->b, i)->f.writes.vector;
-    return (s->f.reads.vector & ~written) != 0;
+    return !(written >> s->f.divisor & 1);
 }
 
+/* Without the divider, at most; at least nothing where the result may be needed as it is. */
+static struct gain divider_gain(const struct finder *f, bool needed)
+{
+    struct gain gain = finder_gain(f, without_divider(f));
+    if (needed && gain.low > 0)
+        gain.low = 0;
+    return gain;
+}
+
+/* A multiplication can replace a division by a number that does not change. */
 void check_division(struct finder *f)
 {
-    struct found found = finder_look(f, divides, false);
+    struct found found = finder_look(f, divides, false), invariant = finder_look(f, divides_by_invariant, false);
+    struct gain gain = divider_gain(f, invariant.count < found.count);
     if (found.count)
-        finder_say(f, found.first, 0.9, finder_gain(f, without_divider(f)),
-                   "%u division%s at %s%s, %.3g cycles of the divider", found.count, finder_plural(found.count),
-                   found.where.bytes, reads_invariant_vector(f, found.first) ? ", with a loop-invariant operand" : "",
+        finder_say(f, found.first, 0.9, gain, "%u division%s at %s%s, %.3g cycles of the divider", found.count,
+                   finder_plural(found.count), found.where.bytes,
+                   invariant.count == found.count ? " by a loop-invariant number"
+                   : invariant.count              ? ", some by a loop-invariant number"
+                                                  : " by a number that changes in the loop",
                    f->q->cycles[BOUND_DIVIDER]);
     buf_release(&found.where);
+    buf_release(&invariant.where);
 }
 
 void check_square_root(struct finder *f)
 {
-    finder_say_steps(f, roots, false, 0.9, finder_gain(f, without_divider(f)), "square root");
+    finder_say_steps(f, roots, false, 0.9, divider_gain(f, true), "square root");
 }
 
 void check_int_division(struct finder *f)
 {
-    finder_say_steps(f, divides_int, false, 0.9, finder_gain(f, without_divider(f)), "integer division");
+    finder_say_steps(f, divides_int, false, 0.9, divider_gain(f, true), "integer division");
 }
 
 /* Does what is in these registers behind the step at `first` of the path come to be (part of) an address, in this iteration

@@ -203,9 +203,11 @@ static void write_checks(struct buf *out, const struct quality_report *r)
 {
     for (size_t i = 0; i < r->check_count; i++) {
         const struct quality_check *c = &r->checks[i];
-        buf_printf(out, "%u %s at 0x%llx, line %u, confidence %s, gain %s: %s\n", c->loop, quality_check_word(c->kind),
-                   (unsigned long long)c->address, c->line, number(c->confidence), number(c->gain),
-                   strtab_get(r->strings, c->found));
+        buf_printf(out, "%u %s at 0x%llx, line %u, confidence %s, gain ", c->loop, quality_check_word(c->kind),
+                   (unsigned long long)c->address, c->line, number(c->confidence));
+        if (!isnan(c->gain) && c->gain_low != c->gain)
+            buf_printf(out, "%s to ", number(c->gain_low));
+        buf_printf(out, "%s: %s\n", number(c->gain), strtab_get(r->strings, c->found));
     }
 }
 

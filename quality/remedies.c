@@ -76,8 +76,8 @@ static const struct remedy remedies[] = {
      "write constants in the type of the variables (1.0f), call sqrtf and similar functions, and use one type for all "
      "arrays of a loop"},
     {CHECK_DIVIDE, 0, NULL, NULL,
-     "multiply by the reciprocal, computed once before the loop if the divisor is invariant (-freciprocal-math lets "
-     "the compiler do it)"},
+     "multiply by the reciprocal of a loop-invariant divisor (-freciprocal-math lets the compiler do it); otherwise "
+     "divide once for several quotients with a common denominator, or vectorize the loop"},
     {CHECK_ROOT, 0, NULL, NULL,
      "compare squares instead of roots; if lower precision suffices, use -mrecip or an estimate"},
     {CHECK_INT_DIVIDE, 0, NULL, NULL,

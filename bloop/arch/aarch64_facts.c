@@ -369,6 +369,12 @@ static enum number_type type_of_size(unsigned size) /* as NEON, SVE write it */
     return size == 3 ? NUMBER_DOUBLE : size == 2 ? NUMBER_FLOAT : NUMBER_HALF;
 }
 
+static void take_divisor(uint32_t w, struct insn_facts *f)
+{
+    if (f->class == CLASS_DIVIDE)
+        f->divisor = (uint8_t)bits(w, M, 5);
+}
+
 static void count_flops(struct insn_facts *f)
 {
     if (f->type >= NUMBER_HALF && f->class != CLASS_CONVERT)
@@ -439,6 +445,7 @@ static void scalar_float(uint32_t w, struct insn_facts *f)
     if (!one)
         vector(&f->reads, w, M);
     vector(&f->writes, w, D);
+    take_divisor(w, f);
     count_flops(f);
 }
 
@@ -482,6 +489,7 @@ static void three_same(uint32_t w, struct insn_facts *f)
         vector(&f->reads, w, D);
     vector(&f->reads, w, N);
     vector(&f->reads, w, M);
+    take_divisor(w, f);
 }
 
 /* What is narrowed into the upper half of a register leaves the lower one. */
@@ -941,7 +949,7 @@ static void system_register(uint32_t w, struct insn_facts *f)
 
 bool aarch64_facts(const uint8_t *p, size_t n, vaddr addr, struct insn_facts *f)
 {
-    *f = (struct insn_facts){0};
+    *f = (struct insn_facts){.divisor = FACTS_NO_REG};
     arch_aarch64()->decode(p, n, addr, &f->insn);
     if (f->insn.kind == INSN_BAD)
         return false;

@@ -80,6 +80,7 @@ struct insn_facts {
     bool has_constant;    /* an immediate operand: */
     int64_t constant;
     struct reg_set reads, writes;
+    uint8_t divisor; /* of a DIVIDE on vector registers: the one it divides by, or FACTS_NO_REG (memory has it) */
     struct insn_memory memory[2];
     uint8_t memory_count;
 };

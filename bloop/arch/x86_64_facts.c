@@ -420,6 +420,8 @@ static void take_numbers(const ZydisDecodedInstruction *z, const ZydisDecodedOpe
         f->type = (uint8_t)type_of(&o[0]);
     if (f->class != CLASS_CONVERT)
         f->source_type = NUMBER_NONE;
+    if (f->class == CLASS_DIVIDE && t->type == ZYDIS_OPERAND_TYPE_REGISTER && is_vector(t->reg.value))
+        f->divisor = (uint8_t)ZydisRegisterGetId(t->reg.value);
     if (f->type >= NUMBER_HALF && f->class != CLASS_CONVERT)
         f->flops = f->class == CLASS_MULTIPLY_ADD ? 2
                                                   : f->class == CLASS_ADD || f->class == CLASS_MULTIPLY ||
@@ -461,7 +463,7 @@ bool x86_64_facts(const uint8_t *p, size_t n, vaddr addr, struct insn_facts *f)
 {
     ZydisDecodedInstruction z;
     ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
-    *f = (struct insn_facts){0};
+    *f = (struct insn_facts){.divisor = FACTS_NO_REG};
     arch_x86_64()->decode(p, n, addr, &f->insn);
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(x86_64_decoder(), p, n, &z, o)))
         return false;
