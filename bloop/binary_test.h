@@ -43,7 +43,7 @@ static inline void write_file(const char *name, const void *bytes, size_t n)
     mem_free(path);
 }
 
-/* A shell command in the scratch folder; did it succeed? What it says goes to a file there. */
+/* Runs a shell command in the scratch folder; true if it succeeded. Its output goes to a file there. */
 static inline bool shell(const char *command)
 {
     char *line = mem_printf("cd '%s' && { %s; } >said 2>&1", scratch_folder, command);
@@ -87,7 +87,7 @@ static inline const struct function *function_named(const struct function_table 
     return NULL;
 }
 
-/* Does one of the warnings hold these words? */
+/* Does one of the warnings contain this text? */
 static inline bool warned(const struct warnings *w, const char *words)
 {
     for (size_t i = 0; i < warnings_count(w); i++)

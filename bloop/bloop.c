@@ -31,7 +31,7 @@ struct bloop_binary {
     struct VEC(struct debug *) readers; /* of debug information, one per thread; made when first needed */
     bool no_debug_info;
     bool debug_entries_known;
-    bool gaps_filled;  /* all of them; else those that were asked for */
+    bool gaps_filled;  /* all of them; else the ones requested */
     uint8_t *noreturn; /* by name only, for work on demand; by closure once the whole binary was asked for */
     bool noreturn_whole;
     struct hashmap prepared;     /* by where it begins: functions of which all is known that work on them needs */
@@ -94,7 +94,7 @@ struct bloop_stats bloop_stats(const struct bloop_binary *b)
     return b->stats;
 }
 
-/* ---- tables beside the function table; made anew when it changes ---- */
+/* ---- indices on the function table; rebuilt when it changes ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -139,7 +139,7 @@ static void index_functions(struct bloop_binary *b)
     function_index_make(&b->index, b->functions);
 }
 
-/* By name; what is known already of the whole binary stays. */
+/* By name; anything already known about the whole binary stays. */
 static void know_noreturn(struct bloop_binary *b, bool anew)
 {
     if (b->noreturn && (b->noreturn_whole || !anew))
@@ -171,7 +171,7 @@ static void collect_parts(const struct bloop_binary *b, uint32_t function, struc
 
 typedef struct VEC(str_id) id_map; /* a chunk's string ids to the tree's; UINT32_MAX: not met yet */
 
-struct counted { /* what was seen of one function */
+struct counted { /* facts found about one function */
     vaddr begin;
     struct bloop_stats stats;
     bool too_deep; /* some of its scopes joined what is around them */
@@ -186,8 +186,7 @@ struct chunk {
 };
 
 struct target_list VEC(uint32_t);
-struct
-    chunk_list { /* a vector of chunks, and beside it, in one piece that goes before they are joined, what was counted */
+struct chunk_list { /* a vector of chunks, and in one more piece, freed before they are joined, the counts */
     struct chunk *items;
     size_t count, capacity;
     struct VEC(struct counted) counted; /* as the targets of one run after the other */
@@ -206,13 +205,13 @@ struct job {
     struct warnings *warnings;
 };
 
-/* What one thread works with. */
+/* Working memory of one thread. */
 struct worker {
     struct debug *debug;
     struct cfg cfg;
     struct loop_forest forest;
     struct assembler *assembler;
-    struct arena *arena; /* of what DWARF says of the function at hand */
+    struct arena *arena; /* debug information of the current function */
     struct range_list ranges;
     struct noreturn_notes notes;
 };
@@ -587,7 +586,7 @@ static void warn_of_no_match(const struct bloop_binary *b, struct warnings *warn
                      source);
 }
 
-/* Not of the procedures in the tree alone: names below it are to be the same whatever was asked for. */
+/* Not only of the procedures in the tree: names below it must be the same for every request. */
 static str_id source_folder(const struct bloop_binary *b, struct strtab *strings)
 {
     struct debug *reader = b->readers.count ? b->readers.items[0] : NULL;
@@ -645,7 +644,7 @@ static void release_chunks(struct chunk_list *chunks)
     vec_release(&chunks->counted);
 }
 
-/* Of a function that has been made again the newest counts, as where they are joined. */
+/* Of a function that was rebuilt the newest counts, as when they are joined. */
 static void add_stats(struct bloop_binary *b, struct chunk_list *chunks)
 {
     struct hashmap seen = {0};
@@ -725,7 +724,7 @@ static bool find_targets(const struct bloop_binary *b, const vaddr *addrs, size_
     return all;
 }
 
-/* Calls out of the function at `entry` to where nothing is known to begin. */
+/* Calls out of the function at `entry` to addresses where no function is known to begin. */
 static void list_new_calls(const struct bloop_binary *b, vaddr entry, struct vaddr_list *calls, uint64_t *most)
 {
     uint32_t f = functions_at(b->functions, entry);
@@ -743,8 +742,7 @@ static void list_new_calls(const struct bloop_binary *b, vaddr entry, struct vad
     }
 }
 
-/* What the targets call, and that in turn, as deep as it is asked whether it returns: in gaps nobody knows of it yet.
- */
+/* The callees of the targets, and theirs in turn, as deep as noreturn analysis goes: in gaps they are not known yet. */
 static void fill_gaps_called(struct bloop_binary *b, const struct target_list *targets)
 {
     struct vaddr_list entries = {0}, calls = {0};
@@ -788,8 +786,8 @@ static size_t count_unprepared(const struct bloop_binary *b, const struct target
     return n;
 }
 
-/* What is needed before functions at these addresses are worked on: once, so that whoever asks for the code of what it
- * has the scopes of pays for neither again, and sees the same. */
+/* Needed before functions at these addresses are processed: done once, so that a request for the code of functions whose
+ * scopes exist already costs nothing more and sees the same functions. */
 static void prepare_at(struct bloop_binary *b, const vaddr *addrs, size_t count, struct target_list *targets,
                        struct warnings *warnings)
 {
@@ -1008,7 +1006,7 @@ int bloop_scopes_all(struct bloop_binary *b, struct scope_tree **tree, struct wa
     add_stats(b, &chunks);
     if (code)
         count_padding_between(b);
-    image_forget(b->image); /* what follows needs memory, and little of the file */
+    image_forget(b->image); /* the next step needs memory, and little of the file */
     int status = join(b, &chunks, tree, warnings, err);
     release_chunks(&chunks);
     vec_release(&targets);

@@ -11,8 +11,8 @@
  *     scope_tree_find / scope_tree_write ... -> scope_tree_free
  *
  * Memory:   a scope tree owns all it hands out and outlives the binary it came from.
- * Errors:   -1 with words only when nothing at all can be said; what is merely missing or
- *           damaged is a warning and the rest is there.
+ * Errors:   -1 with a message only if there is no result at all; missing or damaged parts are a warning and the
+ *           rest is returned.
  * Threads:  a bloop_binary belongs to one thread at a time (it uses several itself); a
  *           finished scope tree is read-only and may be shared.
  * Order:    all output is ordered by address and name; never by time, hash or thread.
@@ -41,7 +41,7 @@ typedef uint32_t scope_ix; /* index into scope_tree.scopes */
  */
 enum scope_kind { SCOPE_MODULE, SCOPE_FILE, SCOPE_PROC, SCOPE_INLINE, SCOPE_LOOP, SCOPE_STMT };
 
-/* What of several loops in the binary one source loop has become, where it can be proved. */
+/* What each of several loops in the binary is of one source loop, if it can be proved. */
 enum loop_role { LOOP_PLAIN, LOOP_VECTOR, LOOP_REMAINDER, LOOP_UNROLLED };
 
 struct scope {        /* plain values; unused fields are 0 */
@@ -52,7 +52,7 @@ struct scope {        /* plain values; unused fields are 0 */
     scope_ix parent;  /* always below the own index; SCOPE_NONE for a MODULE */
     str_id name; /* MODULE, FILE: path as known from the binary ("" = no source known); PROC, INLINE: full demangled
                     name */
-    str_id short_name; /* PROC, INLINE: the name without parameters; equals name where there is nothing to leave out */
+    str_id short_name; /* PROC, INLINE: the name without parameters; equals name if there are none */
     str_id link_name;  /* PROC: symbol; INLINE: linkage name or "" */
     str_id origin;     /* PROC: full name of the procedure it is a clone, cold part or outlined region of, or "".
                           MODULE: the folder of all the sources it was made of, ending in '/', or "" */
@@ -60,8 +60,8 @@ struct scope {        /* plain values; unused fields are 0 */
     str_id call_file;  /* INLINE: where the call stands */
     uint32_t call_line;
     uint32_t line_first, line_last; /* 0: unknown. LOOP: line_first is the loop's own line as the programmer wrote it */
-    uint32_t on_line; /* LOOP: where several that are beside each other begin on its line, which of them it is, counted
-                         from the left; 0: there are no others, or nothing tells them apart */
+    uint32_t on_line; /* LOOP: if several siblings begin on its line, its number among them, counted from the left;
+                         0: there are no others, or they cannot be distinguished */
     vaddr entry;      /* PROC: entry; LOOP: address of the header */
     uint32_t range_first,
         range_count; /* into scope_tree.ranges. STMT: exactly its instructions. LOOP: its blocks. PROC: all its parts */
@@ -84,28 +84,28 @@ struct scope_tree {
 
 struct scope_tree *scope_tree_create(void);
 void scope_tree_free(struct scope_tree *);
-/* The deepest scope that holds `addr`: a STMT as a rule; a PROC or LOOP where the instruction has no line; SCOPE_NONE
-   where no procedure is known. O(log n). The first call builds the look-up: make it before sharing. */
+/* The deepest scope that contains `addr`: usually a STMT; a PROC or LOOP if the instruction has no line; SCOPE_NONE
+   if no procedure is known. O(log n). The first call builds the index: make it before sharing. */
 scope_ix scope_tree_find(struct scope_tree *, vaddr addr);
 /* Verify indices, order, kinds and that the STMT ranges of a tree do not overlap; for tests and after reading. */
 int scope_tree_check(const struct scope_tree *, struct err *);
 
 enum scope_format { SCOPE_XML, SCOPE_HPCSTRUCT, SCOPE_OUTLINE };
 void scope_tree_write(struct scope_tree *, enum scope_format, struct outfile *);
-/* Reads SCOPE_XML and SCOPE_HPCSTRUCT (told apart by the root element). A file may hold several modules. */
+/* Reads SCOPE_XML and SCOPE_HPCSTRUCT (recognized by the root element). A file may hold several modules. */
 int scope_tree_read(const char *path, struct scope_tree **, struct warnings *, struct err *);
 
 /* ---- making it from a binary ---------------------------------------------------- */
 
 struct bloop_options {
     const char *const
-        *debug_dirs;  /* where separate debug files are looked for, besides /usr/lib/debug; NULL-terminated, or NULL */
+        *debug_dirs;  /* folders searched for separate debug files, in addition to /usr/lib/debug; NULL-terminated,
+                         or NULL */
     unsigned threads; /* 0: all processors */
     const char *function_glob; /* only procedures whose name matches; NULL: all */
     const char *source_glob;   /* only procedures from matching files; NULL: all */
-    bool
-        procedures_only; /* for names at once: neither code nor separate debug files are looked at, so there are no loops
-                             and lines */
+    bool procedures_only; /* for names only: neither code nor separate debug files are read, so there are no loops and
+                            lines */
     const struct progress *progress;
 };
 
@@ -117,29 +117,29 @@ int bloop_open(const char *path, const struct bloop_options *opts, struct bloop_
                struct err *);
 void bloop_close(struct bloop_binary *);
 
-const char *bloop_build_id(const struct bloop_binary *); /* lower-case hex, "" where there is none */
+const char *bloop_build_id(const struct bloop_binary *); /* lower-case hex, "" if there is none */
 bool bloop_is_aarch64(const struct bloop_binary *);      /* else x86-64 */
 
-/* The scopes of the functions that hold the given addresses (any order, repetitions allowed), and nothing else: costs
-   what those functions cost. Addresses in no function give no scope. */
+/* The scopes of the functions that contain the given addresses (any order, repetitions allowed), and nothing else:
+   costs only these functions. Addresses in no function give no scope. */
 int bloop_scopes_at(struct bloop_binary *, const vaddr *addrs, size_t count, struct scope_tree **, struct warnings *,
                     struct err *);
 /* The scopes of every function of the binary. */
 int bloop_scopes_all(struct bloop_binary *, struct scope_tree **, struct warnings *, struct err *);
 
-/* The code of the functions that hold the given addresses, shown to `visit` one after the other in the order of
-   addresses, in the caller's thread: blocks, edges and loops, for rooms that look at instructions
-   (bloop/code/code.h). What is shown lives until `visit` returns. */
+/* The code of the functions that contain the given addresses, passed to `visit` one after the other in the order of
+   addresses, in the caller's thread: blocks, edges and loops, for folders that look at instructions
+   (bloop/code/code.h). The data live until `visit` returns. */
 struct bloop_code;
 typedef void bloop_code_visit(void *ctx, const struct bloop_code *);
 void bloop_code_at(struct bloop_binary *, const vaddr *addrs, size_t count, bloop_code_visit *, void *ctx,
                    struct warnings *);
-/* What compiled the function that holds the address, as its debug information has it ("GNU C17 12.2.0 -O3 ..."), and in
-   what language (DW_LANG_*); "" and 0 where it does not say. Caller frees. */
+/* The compiler of the function that contains the address, as in its debug information ("GNU C17 12.2.0 -O3 ..."),
+   and its language (DW_LANG_*); "" and 0 if unknown. Caller frees. */
 char *bloop_producer(struct bloop_binary *, vaddr addr, uint16_t *language, struct warnings *);
 
-/* What has no symbol of its own: members of COMMON blocks, and the variables that procedures keep in their frames, where
-   the debug information says where and how large they are. In the order of the debug information. */
+/* Variables without a symbol of their own: members of COMMON blocks, and the variables that procedures keep in their
+   frames, if the debug information has their place and size. In the order of the debug information. */
 struct bloop_variable {
     char *name; /* "COMMON /area/ flux", "solve::work" */
     bool in_frame;
@@ -151,7 +151,7 @@ struct bloop_variables VEC(struct bloop_variable);
 void bloop_variables(struct bloop_binary *, struct bloop_variables *, struct warnings *);
 void bloop_variables_release(struct bloop_variables *);
 
-/* Names of single addresses: "radix.c:33 in sort"; where the binary has no line, the procedure, or the module and the
+/* Names of single addresses: "radix.c:33 in sort"; if the binary has no line, the procedure, or the module and the
    address. The name is lent by the symbolizer. */
 struct bloop_symbolizer;
 struct bloop_symbolizer *bloop_symbolizer_create(void);
@@ -159,13 +159,13 @@ const char *bloop_symbolize(struct bloop_symbolizer *, const char *module, uint6
 void bloop_symbolizer_free(struct bloop_symbolizer *);
 
 /* Whole-binary structure kept in a folder, keyed by build id and version of hpcview. */
-/* The entry of a binary, or NULL where it has no build id; caller frees. */
+/* The cache entry of a binary, or NULL if it has no build id; caller frees. */
 char *bloop_cache_path(const struct bloop_binary *, const char *folder, const char *version);
-/* 1: *tree is what was kept (its module is called `module` now); 0: nothing there that can be used. */
+/* 1: *tree is the cached one (its module is called `module` now); 0: no usable entry. */
 int bloop_cache_get(const char *path, const char *module, struct scope_tree **tree);
 int bloop_cache_put(const char *path, struct scope_tree *, struct err *);
 
-/* What the last bloop_scopes_* saw, for sweeps and benchmarks. */
+/* Statistics of the last bloop_scopes_*, for sweeps and benchmarks. */
 struct bloop_stats {
     uint64_t text_bytes, code_bytes, padding_bytes, table_bytes; /* text_bytes: all executable sections */
     uint64_t functions, blocks, instructions, loops, irreducible_loops;

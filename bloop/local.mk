@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The library is one; each room below adds its files to it, in the order in which they may know each other.
+# The library is one; each folder below adds its files to it, in the order in which they may use each other.
 noinst_LIBRARIES += %D%/libbloop.a
 bloop_libbloop_a_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
 bloop_libbloop_a_SOURCES = %D%/bloop.h %D%/bloop.c %D%/cache.c %D%/symbolizer.c

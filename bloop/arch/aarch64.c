@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * AArch64.  Every instruction has four bytes, and what control flow and jump tables need to know stands in fixed
- * fields: Arm Architecture Reference Manual (DDI 0487), C4.1 "A64 instruction set encoding".
+ * AArch64. Every instruction has four bytes, with fixed fields for everything that control flow and jump tables need: Arm
+ * Architecture Reference Manual (DDI 0487), C4.1 "A64 instruction set encoding".
  *
- * So they are read here, not by capstone: it takes 350 ns for an instruction where this takes about two, and version 4
- * calls undecodable what is newer than itself (pointer authentication, SVE, memory tagging), which would end blocks.
- * Since lengths never are in question, only words of groups that hold no instruction at all count as undecodable.
- * Capstone is the witness instead: arch_test.c holds what is said here of branches against it.
+ * They are decoded here rather than by capstone, which takes 350 ns for an instruction instead of about two, and of which
+ * version 4 cannot decode instructions newer than itself (pointer authentication, SVE, memory tagging), which would end
+ * blocks. Since lengths are never in question, only words of unallocated groups count as undecodable. arch_test.c compares
+ * the branches decoded here with capstone's.
  */
 #include "bloop/arch/aarch64.h"
 

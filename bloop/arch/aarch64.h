@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files on AArch64 share. */
+/* Declarations shared by the files on AArch64. */
 #ifndef BLOOP_AARCH64_H
 #define BLOOP_AARCH64_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts of AArch64 instructions: general registers, loads and stores, floating point, NEON, and of SVE what compilers
- * make of loops. Read from the fixed fields as in aarch64.c: Arm ARM (DDI 0487), C4.1, whose tables are named at each
- * function; what is in none of these groups (cryptography, SME) is CLASS_OTHER, with the registers it may use.
+ * Effects of AArch64 instructions: general registers, loads and stores, floating point, NEON, and the part of SVE that
+ * compilers use for loops. Decoded from the fixed fields as in aarch64.c: Arm ARM (DDI 0487), C4.1, whose tables are named at
+ * each function. Instructions of other groups (cryptography, SME) are CLASS_OTHER, with the registers they may use.
  */
 #include "bloop/arch/aarch64.h"
 #include "bloop/arch/facts.h"
@@ -492,7 +492,7 @@ static void three_same(uint32_t w, struct insn_facts *f)
     take_divisor(w, f);
 }
 
-/* What is narrowed into the upper half of a register leaves the lower one. */
+/* Narrowing into the upper half of a register keeps the lower half. */
 static bool keeps_half(uint32_t w)
 {
     return bits(w, 30, 1) && !bits(w, 28, 1);
@@ -864,7 +864,7 @@ static void sve_calculation(uint32_t w, struct insn_facts *f)
         count_flops(f);
         return;
     }
-    vector(&f->reads, w, D); /* who knows */
+    vector(&f->reads, w, D); /* unknown */
     vector(&f->reads, w, N);
     vector(&f->reads, w, M);
 }

@@ -2,11 +2,10 @@
 /*
  * bloop/arch - one instruction at a time, one file per processor.
  *
- * Knows:    bytes and addresses; what an instruction is and where it leads.
- * Does not: where the bytes are from. facts.h has all of what an instruction does, for who asks; ops.h what jump tables
- *           need of it, quickly.
+ * Knows:    bytes and addresses; the kind of an instruction and its targets. Does not: where the bytes are from.
+ *           facts.h has all effects of an instruction, on demand; ops.h the few that jump tables need, quickly.
  *
- * Errors:   none. What cannot be decoded is INSN_BAD.
+ * Errors:   none. Undecodable bytes are INSN_BAD.
  * Threads:  everything may be called from several.
  * To add a processor: one file that fills a struct arch, and a row in arch_get (x86_64.c).
  */
@@ -47,7 +46,7 @@ struct arch {
 };
 const struct arch *arch_get(enum arch_kind);
 
-/* packed.c: what the instruction at p does with several numbers at once. */
+/* packed.c: the SIMD operation of the instruction at p. */
 enum packed_kind { PACKED_NOT, PACKED_SHUFFLES, PACKED_CALCULATES };
 enum packed_kind arch_packed_kind(enum arch_kind, const uint8_t *p, size_t n);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one instruction does, in terms that no processor owns: registers, memory, what kind of calculation, on what and
- * on how many numbers at once.
+ * The effects of one instruction, independent of the processor: registers, memory, kind of operation, types and number of its
+ * elements.
  *
- * Taken only where it is asked for (arch.facts): finding structure needs no more than struct insn, which is found ten
- * times as fast. Nothing is modelled that is not written in the instruction: no latencies, no ports.
+ * Computed on demand (arch.facts): structure recovery needs only struct insn, which is decoded ten times as fast. Only
+ * properties of the encoding are modelled: no latencies, no ports.
  */
 #ifndef BLOOP_FACTS_H
 #define BLOOP_FACTS_H
@@ -14,7 +14,7 @@
 #define FACTS_NO_REG 0xff
 
 /* Bit n: register n as the processor numbers it; AArch64's general register 31 is the stack pointer. A part of a
-   register counts as the register; what always is zero is none. */
+   register counts as the register; the zero register does not count. */
 struct reg_set {
     uint32_t general, vector; /* vector: all widths; AVX-512 has 32, SVE's z0-z31 are the same as v0-v31 */
     uint16_t mask;            /* k0-k7, p0-p15 */
@@ -67,8 +67,9 @@ struct insn_memory {            /* memory[base + index * scale + disp] */
 struct insn_facts {
     struct insn insn;
     uint8_t class;        /* enum insn_class */
-    uint8_t type;         /* enum number_type of what it calculates, or moves where it says so */
-    uint8_t source_type;  /* of a CONVERT: from what */
+    uint8_t type;         /* enum number_type of its operands, or of the elements it moves if the encoding specifies
+                             them */
+    uint8_t source_type;  /* source type of a CONVERT */
     uint8_t element;      /* bytes of one number */
     uint8_t width;        /* bytes of the widest register used; 0: none, or scalable */
     uint8_t flops;        /* floating-point operations for each element: 2 of a fused multiply and add */
@@ -76,7 +77,7 @@ struct insn_facts {
     bool scalable;        /* SVE: as many as fit */
     bool masked;          /* elements may be left out by a mask */
     bool locked;          /* atomic: lock, xchg with memory, exclusives, LSE */
-    bool constant_result; /* what it writes depends on nothing: xor %eax,%eax; all ones too */
+    bool constant_result; /* its result depends on no operand: xor %eax,%eax; all ones too */
     bool has_constant;    /* an immediate operand: */
     int64_t constant;
     struct reg_set reads, writes;
@@ -85,12 +86,13 @@ struct insn_facts {
     uint8_t memory_count;
 };
 
-/* ---- text.c: instructions as people write them; a writer belongs to one thread ---- */
+/* ---- text.c: disassembly; a writer belongs to one thread ---- */
 
 struct arch_writer;
 struct arch_writer *arch_writer_create(enum arch_kind);
 void arch_writer_free(struct arch_writer *);
-/* At most `size` bytes with their end; of n bytes at p, n > 0. What cannot be decoded is shown as bits. */
+/* At most `size` bytes including the terminating NUL; of n bytes at p, n > 0. Undecodable bytes are shown in
+   hexadecimal. */
 void arch_write(const struct arch_writer *, const uint8_t *p, size_t n, vaddr addr, char *out, size_t size);
 
 #endif

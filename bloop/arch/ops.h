@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What jumptable.c sees of an instruction, in terms that no processor owns.
+ * The operations that jumptable.c distinguishes, independent of the processor.
  *
  * Only the few instructions in front of an indirect jump are looked at this way, so being
  * exact matters here and speed does not.  To add a processor: one file that fills a
@@ -15,7 +15,7 @@
 #define ARCH_NO_REG 0xff /* absent, or counts as zero in an address */
 
 enum op_kind {
-    OP_OTHER,    /* anything; what it overwrites is in `clobbers` */
+    OP_OTHER,    /* any other; `clobbers` has the registers it overwrites */
     OP_ADDRESS,  /* dst = extend(base + index * scale + disp); moves, constants, additions and shifts are cases of it */
     OP_AND,      /* dst = base & disp */
     OP_SHIFT_R,  /* dst = base >> disp, logical */
@@ -25,7 +25,7 @@ enum op_kind {
     OP_JUMP_LOAD /* to memory[base + index * scale + disp] */
 };
 
-/* What was compared, for a conditional branch that follows. */
+/* The operands of the comparison, for a conditional branch that follows. */
 enum op_compare {
     COMPARE_NONE,     /* flags untouched */
     COMPARE_UNKNOWN,  /* flags overwritten by something else */
@@ -46,7 +46,7 @@ struct op {
     bool stack_lost;   /* the stack pointer is set to something else than itself plus a constant: */
     bool from_frame;   /* to the frame pointer plus `stack` */
     bool calls;        /* filled by jumptable.c */
-    int64_t stack;     /* what is added to the stack pointer */
+    int64_t stack;     /* the amount added to the stack pointer */
     uint32_t clobbers; /* registers that have another value afterwards, dst among them */
     uint8_t compare;   /* enum op_compare */
     uint8_t cmp_reg, cmp_reg2, cmp_size;
@@ -76,7 +76,7 @@ struct arch_detail {
     void (*lift)(const uint8_t *p, size_t n, vaddr addr, struct op *);
     /* Quickly: does this instruction put a constant address into a register? */
     bool (*constant)(const uint8_t *p, size_t n, vaddr addr, uint8_t *reg, vaddr *value);
-    /* What a conditional branch at p asks of the comparison in front of it. */
+    /* The condition that a conditional branch at p tests, of the preceding comparison. */
     enum branch_test (*test)(const uint8_t *p, size_t n);
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kinds of calculation there are, and which of them make a loop a vector loop. */
+/* Kinds of SIMD operations, and which of them make a loop a vector loop. */
 #include "bloop/arch/facts.h"
 
 bool insn_class_calculates(enum insn_class class)

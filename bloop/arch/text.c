@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Instructions as people write them. x86-64 by Zydis, the destination first as in the manuals; AArch64 by capstone, where
- * it is installed. Without it an instruction is its bits and what kind it is: enough to see loops and their loads by.
+ * Disassembly. x86-64 by Zydis, the destination first as in the manuals; AArch64 by capstone, if it is installed. Without it
+ * an instruction is shown as its bits and its kind, which is enough to recognize loops and their loads.
  */
 #include "bloop/arch/facts.h"
 
@@ -70,7 +70,7 @@ static bool write_aarch64(const struct arch_writer *w, const uint8_t *p, size_t 
 }
 #endif
 
-/* Its bits, and what is known of it besides. */
+/* Its bits, and its kind if known. */
 static void write_bits(const struct arch_writer *w, const uint8_t *p, size_t n, vaddr addr, char *out, size_t size)
 {
     struct insn_facts f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Does straight code wait for another thread: by the hint that a loop spins (pause, yield), or by the system call that
- * sleeps until a word in memory changes (Linux's futex)? It tells what a function without a name is for.
+ * Does straight-line code wait for another thread: by a spin hint (pause, yield), or by the system call that sleeps until a
+ * word in memory changes (Linux's futex)? This shows the purpose of functions without names.
  */
 #include "bloop/arch/arch.h"
 
@@ -10,7 +10,7 @@
 enum { FUTEX_KINDS = 0x7f, FUTEX_WAKE = 1, FUTEX_REQUEUE = 3, FUTEX_WAKE_OP = 5 }; /* the last three only wake others */
 #define UNKNOWN UINT32_MAX
 
-/* What is known of the registers that a system call is made with. */
+/* Known values of the registers of a system call. */
 struct call_registers {
     uint32_t number, operation;
 };

@@ -197,8 +197,8 @@ static size_t modrm_length(const uint8_t *p, size_t n)
 
 /* ---- undecodable bytes -------------------------------------------------------------------- */
 
-/* An instruction newer than the decoder: vector encodings say their length whatever they mean. `opcode` and what
-   follows at p, n > 0; imm8 as in the maps they extend. 0: does not fit. */
+/* An instruction newer than the decoder: the length of vector encodings does not depend on their meaning. `opcode`
+   and the bytes that follow at p, n > 0; imm8 as in the maps they extend. 0: does not fit. */
 static size_t vector_tail(const uint8_t *p, size_t n, unsigned map)
 {
     unsigned op = p[0];
@@ -215,7 +215,7 @@ static size_t vector_tail(const uint8_t *p, size_t n, unsigned map)
     return len <= n ? len : 0;
 }
 
-/* Best guess where the next instruction starts; 1 where there is none. */
+/* Best guess of the start of the next instruction; 1 if there is none. */
 static uint8_t length_of_unknown(const uint8_t *p, size_t n)
 {
     size_t prefix = 0, tail = 0;
@@ -263,7 +263,7 @@ static void decode_by_zydis(const uint8_t *p, size_t n, vaddr addr, struct insn 
 static _Atomic uint8_t forms[4][4][2][256][16];
 #define FORM_ASK 0xff
 
-/* What Zydis says of this form, given the length of all but the immediate. */
+/* Zydis's decoding of this form, given the length without the immediate. */
 static uint8_t learn_form(const uint8_t *p, size_t n, size_t without_imm)
 {
     ZydisDecodedInstruction z;
@@ -601,7 +601,7 @@ static void lift(const uint8_t *p, size_t n, vaddr addr, struct op *op)
     ZydisDecodedInstruction z;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, p, n, &z, operands))) {
-        op->clobbers = UINT32_MAX; /* who knows */
+        op->clobbers = UINT32_MAX; /* unknown */
         op->compare = COMPARE_UNKNOWN;
         op->stack_lost = true;
         return;

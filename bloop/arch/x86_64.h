@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files on x86-64 share: one decoder, made once and only read since, for all threads. */
+/* Declarations shared by the files on x86-64: one decoder, initialized once and then only read, by all threads. */
 #ifndef BLOOP_X86_64_H
 #define BLOOP_X86_64_H
 

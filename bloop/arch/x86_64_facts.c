@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts of x86-64 instructions, AVX-512 included. Zydis names the operands, hidden ones too, with types and actions;
- * what kind of calculation it is follows from the name.
+ * Effects of x86-64 instructions, including AVX-512. Zydis lists the operands, hidden ones too, with types and actions; the
+ * kind of operation follows from the mnemonic.
  */
 #include "bloop/arch/facts.h"
 #include "bloop/arch/x86_64.h"
@@ -293,8 +293,8 @@ static void take_memory(const ZydisDecodedInstruction *z, const ZydisDecodedOper
         m->disp -= m->size; /* below where the stack pointer was */
 }
 
-/* Without VEX: loads of half a vector register, which with VEX would name the other half's, and what works on its lowest number
-   alone. */
+/* Without VEX: loads of half a vector register (with VEX an operand names the register of the other half), and
+   scalar operations on its lowest element. */
 static bool keeps_vector(const ZydisDecodedInstruction *z)
 {
     if (z->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
@@ -387,8 +387,8 @@ static bool is_number(const ZydisDecodedOperand *o)
            type_of(o) != NUMBER_NONE;
 }
 
-/* The operand that says on what is calculated: a source, because scalar forms write a whole register; of what spreads
-   or gathers elements the destination. NULL: none. */
+/* The operand that determines the element type: a source, because scalar forms write a whole register; for gathers
+   and broadcasts the destination. NULL: none. */
 static const ZydisDecodedOperand *telling(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o,
                                           const struct insn_facts *f)
 {
@@ -477,7 +477,7 @@ bool x86_64_facts(const uint8_t *p, size_t n, vaddr addr, struct insn_facts *f)
         f->writes.vector = 0xffff;
     take_numbers(&z, o, f);
     f->locked = z.attributes & ZYDIS_ATTRIB_HAS_LOCK ||
-                (z.mnemonic == ZYDIS_MNEMONIC_XCHG && f->memory_count > 0); /* locks without saying so */
+                (z.mnemonic == ZYDIS_MNEMONIC_XCHG && f->memory_count > 0); /* implicitly locked */
     if (is_constant(&z, o, f)) {
         f->constant_result = true;
         f->reads = (struct reg_set){0};

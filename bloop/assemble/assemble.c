@@ -93,7 +93,7 @@ static void own(struct assembler *a, vaddr begin, uint32_t owner)
         *vec_push(&a->owners) = (struct interval_owner){begin, owner};
 }
 
-/* clang makes a parallel region two functions, one around the other: people wrote one. */
+/* clang makes two functions of a parallel region, one around the other: the source has one. */
 static bool is_frame_of_region(const struct inline_call *c)
 {
     return c->parent == INLINE_NONE && strstr(c->name, ".omp_outlined");
@@ -198,8 +198,8 @@ static void cut(struct assembler *a, struct cutter *c, vaddr begin, vaddr end, u
     }
 }
 
-/* Bytes of the function that no block covers: what is not padding may still run (a jump table we could not read), so it
- * keeps its lines. */
+/* Bytes of the function that no block covers: unless they are padding they may run (an unresolved jump table), so they keep
+ * their lines. */
 static void cut_gap(struct assembler *a, struct cutter *c, vaddr begin, vaddr end)
 {
     const struct arch *arch = arch_get(a->in->image->arch);
@@ -296,7 +296,7 @@ static bool same_key(const struct scope_node *n, const struct node_key *k)
     return s->name == k->name && s->link_name == k->link_name && s->call_file == k->file && s->call_line == k->line;
 }
 
-/* The child of `parent` that is the statement or inlined call of the key; made when it is not there. *made tells. */
+/* The child of `parent` that is the statement or inlined call of the key, created on demand; *made is set if it was. */
 static uint32_t child_node(struct assembler *a, const struct node_key *k, bool *made)
 {
     uint32_t *first = hashmap_put(&a->node_by_hash, hash_bytes(k, sizeof *k, 0));
@@ -412,7 +412,7 @@ static void place_segment(struct assembler *a, const struct segment *s)
 
 /* ---- ranges of loops ---- */
 
-/* Blocks come in the order of addresses, so that what touches merges. */
+/* Blocks come in the order of addresses, so adjacent ranges merge. */
 static void add_loop_ranges(struct assembler *a)
 {
     const struct loop_forest *forest = a->in->forest;
@@ -567,7 +567,7 @@ static void begin(struct assembler *a, const struct assemble_input *in, struct f
 {
     if (!out->strings) {
         out->strings = strtab_create();
-        a->named_in = NULL; /* strings that are gone may have lain there */
+        a->named_in = NULL; /* may still hold addresses of freed strings */
     }
     if (arena_bytes(a->names) > 1 << 20) {
         arena_free(a->names);

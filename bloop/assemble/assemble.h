@@ -4,10 +4,9 @@
  *
  *     names.c -> places.c -> control.c -> copies.c -> assemble.c
  *
- * Knows:    what all rooms below found of one function.
- * Does not: other functions, or the text forms of scopes.
+ * Knows:    what the folders below found about one function. Does not: other functions, or the text forms of scopes.
  *
- * Memory:   an assembler is kept from one function to the next; scopes are appended to what the caller owns.
+ * Memory:   an assembler is reused from one function to the next; scopes are appended to the caller's tree.
  * Errors:   none.
  * Threads:  one assembler per thread.
  */
@@ -36,7 +35,8 @@ struct assemble_input {
     const struct cfg *cfg;
     const struct loop_forest *forest;
     const struct debug_function *debug; /* NULL: none */
-    /* Of an outlined region whose symbol does not name the procedure it is from (clang before 17): that one, else FUNCTION_NONE. */
+    /* For an outlined region whose symbol does not name its procedure (clang before 17): that procedure, else
+       FUNCTION_NONE. */
     uint32_t outlined_from;
     const struct debug_function *outlined_from_debug;
 };

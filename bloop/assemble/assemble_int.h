@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of bloop/assemble share. */
+/* Declarations shared by the files of bloop/assemble. */
 #ifndef BLOOP_ASSEMBLE_INT_H
 #define BLOOP_ASSEMBLE_INT_H
 
@@ -16,7 +16,7 @@ struct segment {
     uint32_t inlined; /* innermost inlined call, INLINE_NONE: the procedure itself */
 };
 
-/* Where a loop stands in the source. */
+/* Position of a loop in the source. */
 struct loop_place {
     uint32_t inlined; /* the call whose callee holds the loop, INLINE_NONE: the procedure itself */
     str_id file;      /* 0: unknown */
@@ -24,7 +24,7 @@ struct loop_place {
     uint32_t line_own;      /* the first that its own code has; `line` may be that of a keyword in front of it */
     bool keyword;           /* it is: of a `do`, or of a loop without a condition */
     uint32_t control;       /* an exit's line in front of all else in the loop: that of a `for` or `while`; 0: none */
-    bool control_stale;     /* that exit has no row of its own: it is on the line of whatever lies before it */
+    bool control_stale;     /* that exit has no row of its own: it is on the line of the row before it */
     uint32_t part_of;       /* the loop around it that it is only a part of, or itself; see copies.c */
     bool has_inside;        /* there are loops in it */
     bool leaves_with_child; /* it is left where a loop in it is left too, and nowhere else */
@@ -32,7 +32,7 @@ struct loop_place {
     bool asks_for_parts;    /* one round is one part of a loop that OpenMP shares out */
     bool entered_from_outside; /* of the loop around it */
     bool packed_known;         /* only where it was asked */
-    enum packed_kind packed;   /* what its instructions do with several numbers at once */
+    enum packed_kind packed;   /* SIMD operations of its instructions */
 };
 
 struct interval_owner {
@@ -40,7 +40,7 @@ struct interval_owner {
     uint32_t owner; /* an inlined call, or INLINE_NONE */
 };
 
-/* What a line row, or a branch, tells of the loop it is in. */
+/* Evidence for the position of a loop, from a line row or a branch. */
 struct evidence {
     uint32_t loop, inlined;
     str_id file; /* not the number in the line table: there two numbers may stand for one file */
@@ -95,7 +95,8 @@ struct node_range {
 /* A call that asks OpenMP for this thread's part of a loop. */
 struct share {
     vaddr at;
-    bool with_program; /* half of it is a question of the program's own, so that what follows need not be the loop's */
+    bool with_program; /* half of it is a question of the program's own, so the code that follows need not be the
+                          loop's */
 };
 
 struct assembler {
@@ -117,8 +118,8 @@ struct assembler {
     uint32_t outside_call, outside_loop;       /* that call was looked at last, for that loop: */
     bool outside;                              /* almost all of it is somewhere else */
     struct VEC(struct share) shares;           /* ascending */
-    struct hashmap beside;                     /* of loops beside each other: (callee, file, line) -> its last line */
-    struct VEC(struct source_line) ends;       /* of loops beside each other: their last lines, sorted */
+    struct hashmap beside;                     /* of sibling loops: (callee, file, line) -> its last line */
+    struct VEC(struct source_line) ends;       /* of sibling loops: their last lines, sorted */
     struct VEC(struct loop_place) places;      /* per loop */
     struct VEC(struct extent) extents;         /* per loop, where loops begin on one line */
     struct VEC(uint32_t) blocks_first, blocks; /* own blocks of each loop, made when first needed */
@@ -159,7 +160,7 @@ int assemble_by_line(const void *x, const void *y); /* of struct source_line */
 size_t assemble_lines_before(const struct assembler *, uint32_t inlined, str_id file, uint32_t line);
 size_t assemble_lines_between(const struct assembler *, const struct loop_place *, uint32_t low, uint32_t high);
 bool assemble_seen_from(struct assembler *, const struct evidence *, uint32_t at, str_id *file, uint32_t *line);
-/* control.c: the lines of loops without a line of their own for their control; of loops beside each other (a list through
+/* control.c: the lines of loops without a line of their own for their control; of sibling loops (a list through
    `next`) once all of them are placed. */
 void assemble_find_shares(struct assembler *);
 void assemble_step_back(struct assembler *, uint32_t first, const uint32_t *next);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first line of loops whose control has no line of its own, from what leads to them and what follows.
+ * The first line of loops whose control has no line of its own, from the code before and after them.
  *
  *   keyword     `do` and conditions over several lines: gcc's statement marks in front of the loop's first instruction
  *   directive   a loop that OpenMP shares out: the way from where the runtime is asked for this thread's part, also through
@@ -10,13 +10,13 @@
  *               counted; or only there. Loops beside it tell what is not: a loop that ends in front of this one's lines
  *               has a line of its own (of Fortran's array statements each is a loop, and they follow each other).
  *
- * On a way only the lines in front of the loop's count that have nothing between, but what is on the way as well.
+ * Along a path only the lines before the loop's count that have nothing in between except lines of the path itself.
  */
 #include "bloop/assemble/assemble_int.h"
 
 #include "bloop/arch/facts.h"
 
-/* Of a short loop in front that was unrolled altogether there is a row for each round, with its statements between. */
+/* A short loop that was completely unrolled in front has a row for each iteration, with its statements between. */
 static bool has_rounds(const struct assembler *a, uint32_t row, uint32_t below)
 {
     enum { FURTHEST = 16 };
@@ -32,8 +32,8 @@ static bool has_rounds(const struct assembler *a, uint32_t row, uint32_t below)
     return false;
 }
 
-/* gcc puts a row for each statement that begins in front of the loop's first instruction, the keyword's before the
- * body's; of statements that are nothing (an assertion that is off) too:
+/* gcc emits a row for each statement that begins before the loop's first instruction, the keyword's before the body's; for
+ * empty statements (a disabled assertion) too:
  *
  *     0x118a  81:5   x = 0;         of the procedure, ended
  *     0x118a  82:5   while (1) {
@@ -41,9 +41,9 @@ static bool has_rounds(const struct assembler *a, uint32_t row, uint32_t below)
  *     0x118a  84:9     r = work();  begins
  *     0x118a  84:9                  its first instruction
  *
- * If a statement of the line found begins in the block, and only once, then the keyword's is the nearest row before it
- * that begins further left; where there is none, the row right before. (The line of a `for` or `while` begins twice: the
- * loop, and its condition.) 0: no such row. */
+ * If a statement of the line found begins in the block, and only once, then the keyword's is the nearest row before it that
+ * begins further left; if there is none, the row right before. (The line of a `for` or `while` begins twice: the loop, and
+ * its condition.) 0: no such row. */
 static uint32_t keyword_before(struct assembler *a, const struct loop_place *p, uint32_t at)
 {
     enum { FURTHEST = 2 };
@@ -96,8 +96,7 @@ static uint32_t keyword_of_jump(struct assembler *a, const struct loop_place *p,
     return assemble_lines_between(a, p, r->line, p->line) == 0 ? r->line : 0;
 }
 
-/* The closest block in front of the loop that ends in a decision; the blocks between may be no more than a preheader.
- */
+/* The closest block before the loop that ends in a conditional branch; the blocks between may only be a preheader. */
 static uint32_t guard_of(const struct assembler *a, uint32_t loop)
 {
     enum { FURTHEST = 4 };
@@ -114,13 +113,13 @@ static uint32_t guard_of(const struct assembler *a, uint32_t loop)
     return UINT32_MAX;
 }
 
-/* The line that the procedure's code begins on, as does what has no line of its own. */
+/* The line that the procedure's code begins on, as does code without a line of its own. */
 static uint32_t line_of_opening(const struct assembler *a)
 {
     const struct line_row *rows = a->debug->rows;
     uint32_t row = assemble_row_before(a->debug, a->in->functions->functions[a->in->function].begin);
     while (row != NO_ROW && row > 0 && rows[row - 1].addr == rows[row].addr && rows[row - 1].file == rows[row].file)
-        row--; /* as far as the rows of what lies before the procedure */
+        row--; /* as far as the rows of the code before the procedure */
     return row == NO_ROW ? 0 : rows[row].line;
 }
 
@@ -138,7 +137,7 @@ static size_t exits_at(const struct assembler *a, uint32_t loop, uint32_t line)
     return n;
 }
 
-/* The smallest column of what begins in the loop, from its first line on. */
+/* The smallest column of a statement that begins in the loop, from its first line on. */
 static uint32_t left_of_loop(const struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     uint32_t left = 0;
@@ -231,12 +230,15 @@ static uint32_t share_in_front(const struct assembler *a, uint32_t loop, struct 
     return UINT32_MAX;
 }
 
-enum { NEXT = 1 }; /* a directive may be on the line before its loop, and is then not told from other statements */
+enum {
+    NEXT = 1
+}; /* a directive may be on the line before its loop, and then cannot be distinguished from other
+                      statements */
 
 struct way {
     uint32_t lines[16];
     size_t count, behind; /* the first are behind the loop */
-    size_t aside;         /* the first are where threads step aside that take one round more */
+    size_t aside;         /* the first are for the detour of threads that run one extra iteration */
 };
 
 static uint32_t line_at(const struct assembler *a, vaddr at)
@@ -245,7 +247,7 @@ static uint32_t line_at(const struct assembler *a, vaddr at)
     return row == NO_ROW ? 0 : a->debug->rows[row].line;
 }
 
-/* Of a statement of which nothing is left here there is a mark, and another one behind it. */
+/* A statement of which no code is left here has a mark, followed by another one. */
 static bool has_ended(const struct assembler *a, const struct line_row *r)
 {
     return r->is_stmt && r + 1 < a->debug->rows + a->debug->row_count && r[1].addr == r->addr && r[1].is_stmt;
@@ -285,8 +287,8 @@ static bool is_own_row(struct assembler *a, const struct loop_place *p, const st
     return assemble_inlined_at(a, r->addr) == p->inlined && assemble_file(a, r->file) == p->file;
 }
 
-/* Of the block that asks for this thread's part: what is behind the question, and of what is in front of it the loop's
-   bounds, which stand further down. */
+/* For the block that requests this thread's chunk: the code after the request, and of the code before it the loop's
+   bounds, which are further down. */
 static void add_question_to_way(struct assembler *a, const struct loop_place *p, uint32_t block,
                                 const struct line_row *asks, struct way *w)
 {
@@ -319,7 +321,8 @@ static bool is_around_parts(const struct assembler *a, uint32_t loop, uint32_t b
     return up == at;
 }
 
-/* Threads that take one round more step aside on the way from `from` to `to`: a line of its own is the loop's there. */
+/* Threads that run one extra iteration take a detour on the path from `from` to `to`: if that has a line of its own,
+   it is the loop's. */
 static void add_aside_to_way(struct assembler *a, const struct loop_place *p, uint32_t from, uint32_t to, struct way *w)
 {
     const struct loop_forest *forest = a->in->forest;
@@ -361,8 +364,8 @@ static struct way look_at_way(struct assembler *a, uint32_t loop, uint32_t from,
     return w;
 }
 
-/* Is there any statement between a line of the way and the loop that is not on the way itself? Where threads step aside
-   is the loop's own line, and between for all but its directive. */
+/* Is there any statement between a line of the path and the loop that is not on the path itself? The detour is on
+   the loop's own line, with only its directive in between. */
 static bool has_between(const struct assembler *a, const struct loop_place *p, const struct way *w, uint32_t line)
 {
     size_t between = assemble_lines_between(a, p, line, p->line);
@@ -373,7 +376,7 @@ static bool has_between(const struct assembler *a, const struct loop_place *p, c
     return between != 0;
 }
 
-/* The last line of the nearest loop beside this one that ends in front of it; 0: there is none. */
+/* The last line of the nearest sibling loop that ends before it; 0: there is none. */
 static uint32_t end_beside(const struct assembler *a, const struct loop_place *p)
 {
     struct source_line key = {p->inlined, p->file, p->line};
@@ -415,9 +418,8 @@ static bool way_has_between(const struct way *w, uint32_t low, uint32_t high)
     return false;
 }
 
-/* The first line of the way, not before the question's own if that can be. Where that line is not the directive's (of
-   the region around it, or of a question that the program has asked itself, with statements behind it), threads step
-   aside on the loop's. */
+/* The first line of the path, if possible not before the request's own. If that line is not the directive's (but the
+   enclosing region's, or that of a test in the program itself, followed by statements), the detour is on the loop's. */
 static uint32_t line_on_way(struct assembler *a, const struct loop_place *p, const struct way *w,
                             const struct share *asked, uint32_t question)
 {
@@ -431,8 +433,9 @@ static uint32_t line_on_way(struct assembler *a, const struct loop_place *p, con
     return aside && (region_only || way_has_between(w, line, aside)) ? aside : line;
 }
 
-/* Is it left on its first line by a control of its own? That of a `for` or `while` is in front of the loop too, where it is
-   set up or asked for the first time; what else is left on the line of a statement is shared out (an atomic update). */
+/* Does the loop have an exit on its first line by a control of its own? The control of a `for` or `while` is also
+   before the loop, where it is set up or tested for the first time; any other exit on a statement's line belongs to the
+   statement (an atomic update). */
 static bool has_control(const struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     enum { FURTHEST = 4 };
@@ -455,9 +458,9 @@ static bool has_control(const struct assembler *a, uint32_t loop, const struct l
     return false;
 }
 
-/* The control of a loop that OpenMP shares out has no line of its own, so that all of the loop seems to be its body. On
-   the way from where the runtime is asked for this thread's part there is the directive's line. 0: none, or the loop has
-   its line already. */
+/* The control of a loop that OpenMP divides among threads has no line of its own, so that the whole loop seems to be
+   its body. The directive's line is on the path from the request for this thread's chunk. 0: none, or the loop has its
+   line already. */
 static uint32_t line_of_directive(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     struct share asked = {0};
@@ -499,8 +502,8 @@ static bool has_few_rows(const struct assembler *a, uint32_t block)
     return last != NO_ROW && last - (first == NO_ROW ? 0 : first) < MOST_ROWS;
 }
 
-/* The blocks that `from` leads to in the loop `around`; and, where one asks whether something is left over, those
-   behind it. `most` is how many blocks may still be looked at. */
+/* The successors of `from` in the loop `around`; and, after a test for leftover iterations, the blocks behind it.
+   `most` is how many blocks may still be visited. */
 static void add_behind_to_way(struct assembler *a, const struct loop_place *p, uint32_t from, uint32_t around, int deep,
                               int *most, struct way *w)
 {
@@ -547,7 +550,7 @@ static uint64_t key_beside(const struct loop_place *p, uint32_t line)
     return assemble_place_key(p->inlined, p->file, line, 0);
 }
 
-/* Does a loop beside this one begin on that line, and end in front of this one's? */
+/* Does a sibling loop begin on that line, and end before this one's? */
 static bool is_of_another(const struct assembler *a, const struct loop_place *p, uint32_t line)
 {
     uint32_t last = hashmap_get(&a->beside, key_beside(p, line));
@@ -580,7 +583,7 @@ static uint32_t line_of_control(struct assembler *a, uint32_t loop, const struct
     return line;
 }
 
-/* The smallest column of what begins on that line in the block; 0: nothing, or no columns. */
+/* The smallest column of a statement that begins on that line in the block; 0: none, or no columns. */
 static uint32_t leftmost(const struct assembler *a, uint32_t block, uint32_t line, bool stmt)
 {
     enum { FURTHEST = 64 }; /* rows */
@@ -607,7 +610,7 @@ static bool ends_with_condition(const struct assembler *a, uint32_t loop)
     return exit == right;
 }
 
-/* Of a loop on one line: clang leaves its `for` on what it sets up for it, on the line before and further left. */
+/* For a loop on one line: clang leaves the line of its `for` on the setup code, on the line before and further left. */
 static uint32_t line_of_setup(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     const struct loop_forest *forest = a->in->forest;
@@ -644,7 +647,7 @@ static bool asks_for_rounds(const struct assembler *a, uint32_t block)
     return asks;
 }
 
-/* Of the questions on that line in front of each other, is one whether there are any rounds? (Others are whether there are
+/* Of the consecutive tests on that line, does one check that there are any iterations? (Others check that there are
    enough for a vector.) */
 static bool has_zero_trip_guard(const struct assembler *a, uint32_t guard, uint32_t line)
 {
@@ -664,9 +667,9 @@ static bool has_zero_trip_guard(const struct assembler *a, uint32_t guard, uint3
     return false;
 }
 
-/* gfortran's `do` of few statements may have no instruction in the loop on its line. It has those that count the rounds in
-   front, behind the question whether there are any. Those of an array statement are on the statement's own line; one of a
-   size that is known may stand behind another condition. */
+/* gfortran's `do` of few statements may have no instruction of its line in the loop. The instructions that compute
+   the trip count are before it, after the test for zero iterations. Those of an array statement are on the statement's
+   own line; one of constant size may be behind another condition. */
 static uint32_t line_of_count(struct assembler *a, uint32_t loop, const struct loop_place *p)
 {
     const struct loop_forest *forest = a->in->forest;
@@ -701,8 +704,8 @@ static bool has_been_asked(const struct assembler *a, size_t call)
     return call && str_starts(called_name(a, call), asks_many) && str_starts(called_name(a, call - 1), asks_own);
 }
 
-/* gcc's code asks for this thread's part of a loop by these; a program that wants to know asks for one of the two
-   numbers. (clang's loops have lines of their own.) */
+/* gcc's code calls these to request this thread's chunk of a loop; a program that is only interested in its number
+   calls one of the two. (clang's loops have lines of their own.) */
 static bool shares_work(const struct assembler *a, size_t call)
 {
     const char *name = called_name(a, call);
@@ -732,7 +735,7 @@ void assemble_find_shares(struct assembler *a)
     }
 }
 
-/* The lines of loops beside each other, as far as they have lines of their own. */
+/* The lines of sibling loops, as far as they have lines of their own. */
 static void note_beside(struct assembler *a, uint32_t first, const uint32_t *next)
 {
     hashmap_release(&a->beside);
@@ -744,8 +747,8 @@ static void note_beside(struct assembler *a, uint32_t first, const uint32_t *nex
     }
 }
 
-/* Where the loops beside each other end; only directives are looked for between them. (A loop on one line may be what a
-   directive does itself: the sum of a reduction.) */
+/* The last lines of sibling loops; only directives are searched between them. (A loop on one line may implement the
+   directive itself: the sum of a reduction.) */
 static void note_ends(struct assembler *a, uint32_t first, const uint32_t *next)
 {
     a->ends.count = 0;

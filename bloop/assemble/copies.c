@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One source loop, several natural loops: which belong together, and what each of them is.
+ * One source loop, several natural loops: which belong together, and the role of each.
  *
  *   parts      Jump threading turns one loop into loops within it: the paths that come back often get a loop of their
  * own, and the loop's condition is tested in there. Source loops do not do that: an inner loop's end leads to code of
@@ -55,7 +55,7 @@ static void list_blocks(struct assembler *a)
     a->blocks_first.count = loops + 2;
 }
 
-/* Of the loop's own blocks: a loop around a vector loop is none. */
+/* Only the loop's own blocks: a loop around a vector loop is not a vector loop. */
 enum packed_kind assemble_packed_kind(struct assembler *a, uint32_t loop)
 {
     struct loop_place *p = &a->places.items[loop];
@@ -134,8 +134,8 @@ static bool begins_with_if(struct assembler *a, uint32_t loop, uint32_t outer)
     return found;
 }
 
-/* Of a loop that is entered at two places, without one of them there is still a loop, entered from outside of both. It is
-   no loop of the source if it begins where the one around it does. */
+/* A loop that is entered at two places remains a loop without one of them, entered from outside of both. It is not a
+   source loop if it begins where the enclosing one does. */
 static bool is_rest_of(const struct assembler *a, uint32_t loop, uint32_t outer)
 {
     const struct loop_place *p = &a->places.items[loop], *o = &a->places.items[outer];
@@ -153,8 +153,8 @@ static bool has_row_at(const struct assembler *a, uint32_t loop, const struct ev
     return false;
 }
 
-/* Is it one control that both have? All that the outer one has on the line is in the inner one as well, in two columns or
-   more. (Of two that people wrote on one line each has columns of its own; a macro's have one for all.) */
+/* Do both share one control? Then everything the outer one has on the line is in the inner one as well, in two
+   columns or more. (Two loops written on one line have different columns; those of a macro have one column for all.) */
 static bool shares_control_with(const struct assembler *a, uint32_t loop, uint32_t outer)
 {
     const struct loop_place *p = &a->places.items[loop];
@@ -226,7 +226,7 @@ static uint64_t inner_key(uint32_t loop, uint32_t line)
     return (uint64_t)loop << 32 | line;
 }
 
-/* Loops beside each other, the wider before the narrower. */
+/* Sibling loops, the wider before the narrower. */
 static int by_parent_and_lines(const void *x, const void *y, void *ctx)
 {
     const struct assembler *a = ctx;
@@ -363,9 +363,9 @@ static bool each_repeated(struct place_list *marks)
     return marks->count > 0;
 }
 
-/* gcc begins each statement with a mark, and each copy of it in an unrolled body with one of its own, control
-   included. All that a macro does has one place, as has a loop on one line: these tell nothing. Nor does clang, which
-   leaves of the control what the last copy has, nor gfortran, with one column for all of a line. */
+/* gcc marks the beginning of each statement, and of each copy of it in an unrolled body, control included. All
+   statements of a macro have one position, as has a loop on one line: these are not evidence. Neither are clang's,
+   which keeps only the last copy of the control, nor gfortran's, with one column for a whole line. */
 static bool is_unrolled(struct assembler *a, uint32_t loop)
 {
     const struct loop_place *p = &a->places.items[loop];
@@ -386,9 +386,9 @@ static bool is_unrolled(struct assembler *a, uint32_t loop)
 
 /* ---- instances ---- */
 
-/* One source loop: the same line of the same file in the same callee, called from the same place. A loop inside a loop
-   of the same line is another one (two `for` on one line), so the count of such loops around it belongs to the key. Of
-   those beside each other, columns say which belong together. */
+/* One source loop: the same line of the same file in the same callee, called from the same place. A loop inside a
+   loop of the same line is another one (two `for` on one line), so the number of such enclosing loops is part of the
+   key. Among siblings, columns decide which belong together. */
 struct loop_key {
     uint64_t calls; /* hash of the chain of call sites */
     str_id file;

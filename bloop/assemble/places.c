@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where each loop of a function stands in the source: in which inlined callee, in which file, at which line.
+ * The position of each loop of a function in the source: its inlined callee, file and line.
  *
- * The line of a loop header's first instruction is wrong for optimized code more often than right: loops are rotated,
- * so that the header is the body's first statement, or code without a line of its own. What tells is the evidence of
- * all the loop's own blocks:
+ * The line of a loop header's first instruction is wrong for optimized code more often than right: loops are rotated, so that
+ * the header is the body's first statement, or code without a line of its own. The evidence of all the loop's own blocks
+ * decides:
  *
  *   exit branches   a block with one successor inside and one outside ends in the loop's condition (or in an early
  *                   exit, which stands further down). The smallest line among them is the `for` or `while`.
@@ -17,12 +17,12 @@
  *   elsewhere       where the procedure has statements that are not in the loop. A loop is one stretch of the source,
  *                   so these speak against a stretch that would hold them; see "which lines" below.
  *
- * Where the control has no line at all, what leads to the loop is asked: control.c.
+ * If the control has no line at all, the code that leads to the loop decides: control.c.
  *
- * In which callee: go down the tree of inlined calls from the procedure as long as everything the loop has is in one
- * call. A branch that leaves the loop and is not in that call ends the way down, and so does a statement of the caller
- * that is not on the line of the call: a `for (auto x : v)` has its condition in an inlined operator!=, but its body
- * here. What was moved into the loop, or is no statement, does not end it.
+ * In which callee: descend the tree of inlined calls from the procedure while the whole loop is within one call. A branch
+ * that leaves the loop and is not in that call ends the descent, and so does a statement of the caller that is not on the
+ * line of the call: a `for (auto x : v)` has its condition in an inlined operator!=, but its body here. Code that was moved
+ * into the loop, or is not a statement, does not end it.
  *
  * The idea of the exit branches is hpcstruct's (HPCToolkit, lib/banal/Struct.cpp); the rest is ours.
  */
@@ -96,12 +96,12 @@ static bool is_exit(const struct cfg *cfg, const struct loop_forest *forest, uin
         return false;
     for (uint32_t i = 0; i < jumps; i++)
         inside += assemble_in_loop(forest, cfg->succs[b->succ_first + i], loop);
-    /* A target outside of the function (a tail call that is conditional) is no successor, and a way out. */
+    /* A target outside of the function (a conditional tail call) is not a successor, but an exit. */
     return inside == 1;
 }
 
-/* gcc marks the beginning of a statement with a row of its own in front of the statement's first instruction; what has
-   been moved about since then has rows without the mark. So the mark may be anywhere before in the block. */
+/* gcc marks the beginning of a statement with a row of its own before the statement's first instruction; code moved
+   since then has rows without the mark. So the mark may be anywhere before in the block. */
 static uint32_t mark_of_statement(const struct assembler *a, uint32_t row, uint32_t block)
 {
     enum { FURTHEST = 64 }; /* rows */
@@ -190,7 +190,7 @@ int assemble_by_line(const void *x, const void *y)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* All of them sorted, each once; the lines of calls belong to who calls. */
+/* All of them sorted, each once; the lines of calls belong to the caller. */
 static void sort_lines(struct assembler *a)
 {
     size_t n = 0;
@@ -244,7 +244,7 @@ static uint64_t key_bare(uint32_t loop, str_id file, uint32_t line, uint16_t col
     return assemble_place_key(loop, file, line, column) ^ 1;
 }
 
-/* The loop that what begins with that row is in: in front of a loop's first instruction, the one around it. */
+/* The loop of the code that begins with that row: before a loop's first instruction, the enclosing one. */
 static uint32_t loop_of_mark(const struct assembler *a, uint32_t block, const struct line_row *r)
 {
     const struct loop_forest *forest = a->in->forest;
@@ -254,7 +254,7 @@ static uint32_t loop_of_mark(const struct assembler *a, uint32_t block, const st
     return loop;
 }
 
-/* Of `around`: the last line of what there is of a callee. */
+/* Of `around`: the last line of its code from a callee. */
 static uint64_t key_reach(uint32_t inlined, str_id file)
 {
     return assemble_place_key(inlined, file, 0, UINT16_MAX) ^ 1;
@@ -325,7 +325,7 @@ static bool has_body_on_line(const struct assembler *a, uint32_t row, uint32_t b
     return one_column && r->discriminator;
 }
 
-/* Of `around`: a line that has both control and body of a loop. One copy of the loop tells it of all. */
+/* Of `around`: a line that has both control and body of a loop. One copy of the loop is enough evidence for all. */
 static uint64_t key_alone(str_id file, uint32_t line)
 {
     return assemble_place_key(LOOP_NONE - 1, file, line, 0);
@@ -452,7 +452,7 @@ struct loop_view {
     uint32_t child_first; /* loops directly inside: list through next_child */
     const uint32_t *next_child;
     bool fresh_exits, fresh_code;
-    bool copied;         /* the same statements stand beside the loop */
+    bool copied;         /* the same statements are outside the loop as well */
     bool own_statements; /* exits, or statements that were not moved in */
 };
 
@@ -471,7 +471,7 @@ static bool is_control_around(const struct loop_view *v, const struct evidence *
     return false;
 }
 
-/* What of the evidence counts: the fresh part where there is any of its sort. */
+/* The evidence that counts: the fresh part, if there is any of its kind. */
 static bool counts(const struct loop_view *v, const struct evidence *e)
 {
     if (e->bare)
@@ -488,8 +488,8 @@ static bool stands_outside(const struct assembler *a, const struct evidence *e)
            (e->bare && hashmap_get(&a->around, key_bare(parent, e->file, e->line, e->column)) != HASHMAP_NONE);
 }
 
-/* Where most of the loop's statements stand outside as well, it is the loop that was copied (its first or last rounds
-   stand beside it as straight code), and no statement was moved. */
+/* If most of the loop's statements are outside as well, the loop was copied (its first or last iterations are
+   straight code next to it), and no statement was moved. */
 static bool has_copy_beside(const struct loop_view *v)
 {
     uint32_t outside = 0, inside = 0;
@@ -506,8 +506,8 @@ static bool is_from_outside(const struct loop_view *v, const struct evidence *e)
     return !v->copied && stands_outside(v->a, e);
 }
 
-/* What says in which callee the loop is: a branch out of it, or a statement of its own. An instruction that was moved
-   in says nothing, nor does a row without a statement's mark (a register is set up there for another call). */
+/* Evidence for the callee of a loop: a branch out of it, or a statement of its own. An instruction that was moved in
+   is not evidence, nor is a row without a statement's mark (a register is set up there for another call). */
 static bool tells_level(const struct loop_view *v, const struct evidence *e)
 {
     return counts(v, e) && (e->exit || !v->own_statements || (e->stmt && !is_from_outside(v, e)));
@@ -515,7 +515,7 @@ static bool tells_level(const struct loop_view *v, const struct evidence *e)
 
 struct level {
     bool exit_here, loop_here, other_line_here;
-    uint32_t below; /* the one call that holds the rest; INLINE_NONE: there is none */
+    uint32_t below; /* the one call that contains the rest; INLINE_NONE: there is none */
     bool several_below;
 };
 
@@ -663,8 +663,8 @@ static void keep_smaller(uint32_t *smallest, uint32_t line)
 
 /* ---- which lines ----
  *
- * The lines of a loop are one stretch of the source. What is inside speaks for a line, and each line between that has
- * statements of which none is inside speaks against joining what is on both sides of it:
+ * The lines of a loop are one stretch of the source. Each line inside is evidence for its neighbours, and each line between
+ * that only has statements outside is evidence against joining the lines on both sides of it:
  *
  *     line       49   50 51 .. 130   131  132  133          390 is far from 49, and nothing of 50..130 is in the loop:
  *     inside      .                  exit  x    x           the instruction of line 49 was moved, the loop is 131-133
@@ -732,7 +732,7 @@ static vaddr bytes_of_call(const struct assembler *a, uint32_t call, uint32_t lo
     return sum;
 }
 
-/* Is almost all of the call somewhere else? What is left of it in the loop was sunk there. */
+/* Is almost all of the call somewhere else? Then its rest in the loop was sunk there. */
 static bool is_of_call_outside(const struct loop_view *v, const struct evidence *e, uint32_t at)
 {
     enum { SHARE = 16 };
@@ -803,7 +803,8 @@ static void keep_stretch(struct assembler *a, const struct loop_place *p)
     a->points.count = best_end - best_begin;
 }
 
-/* The smallest column of a statement's mark in the loop; what has none and stands further left ends the procedure. */
+/* The smallest column of a statement's mark in the loop; code without a mark that is further left ends the
+   procedure. */
 static uint16_t find_left(const struct assembler *a, const struct loop_place *p)
 {
     uint16_t left = 0;
@@ -872,9 +873,9 @@ static void look_for_mark(struct assembler *a, uint32_t loop, const struct mark 
     *anywhere = i > first;
 }
 
-/* A line of which only something without a mark is in the loop: a register is set up there for what follows, if a
-   statement begins behind the last of the loop and not behind that line; or it ends the procedure, or was moved in. (What
-   an `if` became that is no branch any more may have no mark anywhere.) */
+/* A line of which only code without a mark is in the loop: a register is set up there for later code, if a statement
+   begins behind the last of the loop and not behind that line; or it ends the procedure, or was moved in. (An `if` that
+   is no longer a branch may have no mark anywhere.) */
 static bool is_of_what_follows(const struct loop_view *v, const struct loop_place *p, const struct line_group *g,
                                uint32_t marked, uint16_t left)
 {
@@ -889,7 +890,7 @@ static bool is_of_what_follows(const struct loop_view *v, const struct loop_plac
     return follows || assemble_lines_between(v->a, p, marked ? marked : g->line - 1, g->line + 1) != 0;
 }
 
-/* Where more than one line of the loop has marks; a body of one statement may have its mark in front. What is moved
+/* If more than one line of the loop has marks; a body of one statement may have its mark before the loop. Code moved
    behind a `return` begins with the row of the procedure's end, which no loop on one line (a macro's) reaches. */
 static uint32_t find_last_line(const struct loop_view *v, const struct loop_place *p)
 {
@@ -921,15 +922,15 @@ static void look_at_statement(const struct loop_view *v, const struct line_point
                               uint32_t last, uint16_t left)
 {
     bool control = s->exit_outside && s->exit < last;
-    bool ahead = point->evidence->bare && point->evidence->left < left; /* a keyword's, or of what is in front of it */
+    bool ahead = point->evidence->bare && point->evidence->left < left; /* a keyword's, or of code before it */
     if (!stands_outside(v->a, point->evidence) || (v->copied && !control && !ahead))
         keep_smaller(&s->stmt, point->first);
     if (point->first < s->exit && point->first > s->doubtful)
         s->doubtful = point->first;
 }
 
-/* Does a loop inside leave at that very place too? Then the line is the inner one's, which is entered again there. (Of
-   Fortran's array statements all loops are on one line.) */
+/* Does an inner loop exit to that very place too? Then the line is the inner one's, which is entered again there.
+   (All loops of Fortran's array statements are on one line.) */
 static bool is_exit_of_child(const struct loop_view *v, const struct evidence *e)
 {
     struct assembler *a = v->a;
@@ -980,8 +981,8 @@ static bool is_bare(const struct assembler *a, uint32_t line)
     return bare;
 }
 
-/* The nearest line in front with nothing between of which there is a mark further left than all that begins in the loop:
-   the keyword's. What else was in front of a loop of which a copy was taken (its first round) is further up. */
+/* The nearest line before, with nothing in between, of which a mark is further left than everything that begins in
+   the loop: the keyword's. Other code before a loop with a copied part (its first iteration) is further up. */
 static uint32_t step_to_keyword(const struct assembler *a, const struct loop_place *p, uint32_t line)
 {
     uint32_t found = 0;

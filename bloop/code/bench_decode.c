@@ -79,7 +79,7 @@ static void print_totals(const struct totals *t, uint64_t text)
            t->indirect > 0 ? 100.0 * (double)(t->indirect - t->unresolved) / (double)t->indirect : 100.0);
 }
 
-/* With BENCH_DECODE_VERBOSE set: what deserves a look. */
+/* With BENCH_DECODE_VERBOSE set: print unusual cases. */
 static void complain(const struct cfg *g, const struct function *fn, const struct loop_forest *f)
 {
     uint32_t deepest = 0;

@@ -7,8 +7,8 @@
  *                      +---- targets of jump tables <---- [jumptable.c] <--- nothing pending
  *     then: leaders in the order of address become blocks, terms give their edges.
  *
- * Each instruction is decoded once, whatever leads to it (twice where code overlaps). Time is linear in the bytes of
- * the function but for sorting the terms, which come nearly sorted.
+ * Each instruction is decoded once, however many ways lead to it (twice where code overlaps). Time is linear in the bytes of
+ * the function except for sorting the terms, which come nearly sorted.
  *
  * The end of a function is a wall: code that runs into it falls out, never into the next function. Structure recovery
  * that takes the next function in swallows hundreds of functions after one call that does not return.
@@ -190,7 +190,7 @@ static void push_call(struct cfg_work *w, pos at, uint32_t callee)
 static void note_call(struct cfg_work *w, const struct insn *in, pos at, struct term *t)
 {
     uint32_t callee = function_index_find(&w->index, in->target);
-    /* Who calls into the middle of a function does not call that function. */
+    /* A call into the middle of a function is not a call of that function. */
     if (callee != FUNCTION_NONE && w->index.functions[callee].begin != in->target)
         callee = FUNCTION_NONE;
     push_call(w, at, callee);
@@ -233,7 +233,7 @@ static vaddr slot_of_call(const struct cfg_work *w, const struct insn *in, pos a
     return in->addr + in->length + (uint64_t)(int64_t)disp;
 }
 
-/* What the loader writes into that slot, and nobody after it: a function of this binary. */
+/* The value that only the loader writes into that slot: a function of this binary. */
 static uint32_t function_in_slot(const struct cfg_work *w, vaddr slot)
 {
     const struct image_section *s = slot ? image_section_at(w->in->image, slot) : NULL;
@@ -346,7 +346,7 @@ static void explore(struct cfg_work *w)
     }
 }
 
-/* Switches are in the way of what lies behind them: rounds of finding targets and exploring from there. */
+/* Code behind a switch is reached only through it: alternate finding targets and exploring from there. */
 static void settle_indirect_jumps(struct cfg_work *w)
 {
     size_t targets = 0;
@@ -461,8 +461,8 @@ static uint32_t block_before(const struct cfg_work *w, pos p)
     return block_of_leader(w, p) - !bit_get(w->leader, p);
 }
 
-/* Where the block that starts at `leader` ends: *term its last instruction if that is one, else NULL and the block runs
- * into another. */
+/* The end of the block that starts at `leader`: *term is its last instruction if that ends it, else NULL and the block falls
+ * through into another. */
 static pos end_of_block(const struct cfg_work *w, pos leader, pos next_leader, size_t *t, const struct term **term)
 {
     while (*t < w->terms.count && w->terms.items[*t].at < leader)
@@ -475,7 +475,7 @@ static pos end_of_block(const struct cfg_work *w, pos leader, pos next_leader, s
     return next_leader;
 }
 
-/* The same where instructions overlap: only walking them tells which leaders and terms belong to this line. */
+/* The same if instructions overlap: only walking them shows which leaders and terms belong to this line. */
 static pos end_of_block_walking(const struct cfg_work *w, pos leader, const struct term **term)
 {
     const struct cfg_part *part = cfg_part_at(w, leader);
@@ -600,8 +600,8 @@ static void collect_pad_edges(struct cfg_work *w)
     vec_sort_unique(&w->pad_edges, by_value);
 }
 
-/* Pads that no call of ours reaches (the call was taken for one that cannot throw, or lies in unreached code) come in
- * from nowhere. */
+/* Landing pads that no call of ours reaches (the call was assumed not to throw, or is in unreached code) are entries of the
+ * graph. */
 static void enter_orphan_pads(struct cfg_work *w)
 {
     for (size_t i = 0; i < w->sites.count; i++) {
@@ -623,7 +623,7 @@ static void make_entries(struct cfg *g)
         g->entries[g->entry_count++] = block_of_leader(w, w->entries.items[i]);
 }
 
-/* ---- bytes that are no code of ours --------------------------------------------------------------------------- */
+/* ---- bytes that are not our code ------------------------------------------------------------------------------ */
 
 static bool is_padding(const struct arch *arch, const uint8_t *p, size_t n, vaddr a, uint8_t *length)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What cfg.c, jumptable.c and noreturn.c share about the function whose graph is being built.
+ * The state of one function's graph under construction, shared by cfg.c, jumptable.c and noreturn.c.
  *
  * All bytes of a function, cold parts included, are numbered: a position is 0 at the first byte of the part with the
  * lowest address and goes on from part to part (each part starts at a multiple of 64). Sets of positions are bitmaps,
@@ -25,8 +25,7 @@ struct cfg_part {
 struct term {
     pos at, end;
     pos target;   /* POS_NONE: outside of the function, or not known */
-    uint8_t kind; /* enum insn_kind; PLAIN: control falls out of the function or into what is no code; CALL: never
-                     returns */
+    uint8_t kind; /* enum insn_kind; PLAIN: control falls out of the function or into data; CALL: never returns */
     bool goes_on; /* the instruction after it is a successor */
     bool tail;    /* leaves the function for another: a tail call */
 };
@@ -36,7 +35,7 @@ struct call {
     uint32_t callee; /* function, or FUNCTION_NONE: unknown */
 };
 
-/* Where one indirect jump may go. */
+/* Possible targets of one indirect jump. */
 struct indirect {
     pos at;
     uint8_t state;                       /* enum indirect_state */
@@ -58,7 +57,7 @@ struct cfg_work {
     uint64_t *entered;                     /* control comes in from outside: entries and landing pads */
     uint64_t *table;                       /* bytes of jump tables */
     uint64_t *maybe_start, *maybe_covered; /* jumptable.c's, clear between its uses */
-    uint64_t *padded;                      /* landing pads that a call leads to; valid where there are call sites */
+    uint64_t *padded;                      /* landing pads of a call; valid if there are call sites */
     uint32_t *rank;                        /* leaders before each word */
     struct VEC(struct term) terms;
     struct VEC(struct term) term_spare;
@@ -96,7 +95,7 @@ pos bit_next(const uint64_t *map, pos p, pos end);
 const struct cfg_part *cfg_part_at(const struct cfg_work *, pos);
 pos cfg_position(const struct cfg_work *, vaddr); /* POS_NONE: not in this function */
 vaddr cfg_address(const struct cfg_work *, pos);
-/* The instruction there: its kind and length. (Not where it leads: it is not said where it is.) */
+/* The kind and length of the instruction there. (Not its target: its address is not given.) */
 struct insn cfg_insn_at(const struct cfg_work *, pos);
 /* Sorts terms and calls by position. */
 void cfg_sort(struct cfg_work *);
@@ -109,11 +108,11 @@ size_t cfg_call_from(const struct cfg_work *, pos p);
 /* The term that ends a block, or NULL where it runs into the next one. */
 const struct term *cfg_term_of(const struct cfg_work *, const struct cfg_block *);
 const struct indirect *cfg_indirect_at(const struct cfg_work *, pos at);
-/* Appends the functions called in a block but for those that never return. */
+/* Appends the functions called in a block except those that never return. */
 void cfg_callees_of(const struct cfg_work *, const struct cfg_block *, const uint8_t *noreturn, struct index_list *);
 
-/* jumptable.c: settle indirect jumps that are INDIRECT_NEW, all that can be with what is known by now. Terms are
- * sorted. False: none. */
+/* jumptable.c: resolve the indirect jumps that are INDIRECT_NEW, as far as the code known by now allows. Terms are sorted.
+ * False: none. */
 bool jumptable_resolve(struct cfg_work *, bool new_function);
 void jumptable_release(struct jumptable_work *);
 

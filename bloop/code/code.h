@@ -22,7 +22,7 @@
 struct cfg_block { /* sorted by begin; no overlap, but for code that really overlaps */
     vaddr begin, end;
     uint32_t succ_first,
-        succ_count;     /* into cfg.succs. Of a BRANCH first the fall-through (where there is one), then the target */
+        succ_count;     /* into cfg.succs. Of a BRANCH first the fall-through (if there is one), then the target */
     uint16_t pad_count; /* that many of the last successors are landing pads of calls in it; the others are jumps */
     uint8_t last_kind;  /* enum insn_kind of its last instruction; a call ends a block only if it never returns */
     bool bad_end;       /* ended by bytes that cannot be decoded */
@@ -55,15 +55,15 @@ struct cfg_call {
 };
 size_t cfg_call_count(const struct cfg *);
 struct cfg_call cfg_call(const struct cfg *, size_t);
-/* How far calls are followed from the functions asked for: a call of what never returns is a few wrappers away from a
-   name that says so, and asking for 300 functions must not mean to look at all they reach. */
+/* How far calls are followed from the requested functions: a function that never returns is a few wrappers away from
+   one whose name is known, and a request for 300 functions must not cost all functions they reach. */
 enum { NORETURN_DEPTH = 3, NORETURN_BYTES = 4 << 20 };
-/* Which functions never return: known names and PLT entries, then the closure over callers. One byte each, caller frees
-   with mem_free. On demand (whole == false) only names are used, and noreturn_follow adds what it learns from what the
-   functions asked for call. */
-/* Or, for who makes every graph anyway: names first; notes of each graph made with these, in lists that threads need
-   not share; at last the closure, which gives in `again` the functions (ascending) whose graphs are other now, because
-   they call what was found. Zero-initialise; closing releases the notes. */
+/* Which functions never return: known names and PLT entries, then the closure over callers. One byte each, caller
+   frees with mem_free. On demand (whole == false) only names are used, and noreturn_follow adds the callees of the
+   requested functions. */
+/* For callers that build every graph anyway: names first; notes of each graph built with these, in lists that
+   threads need not share; at last the closure, which returns in `again` the functions (ascending) whose graphs change,
+   because they call a function found by it. Zero-initialise; closing releases the notes. */
 struct index_list VEC(uint32_t);
 struct noreturn_pair {
     uint32_t function, callee;
@@ -76,7 +76,7 @@ struct noreturn_notes {
     struct index_list queue, callees;
 };
 void noreturn_notes_release(struct noreturn_notes *);
-/* What was noted, without the working memory. */
+/* The notes, without the working memory. */
 void noreturn_notes_take(struct noreturn_notes *from, struct noreturn_notes *to);
 void noreturn_note(struct noreturn_notes *, const struct function_table *, const uint8_t *noreturn, uint32_t function,
                    const struct cfg *);
@@ -98,8 +98,8 @@ struct loop {
 struct loop_forest {
     struct loop *loops;   /* a loop, then all within it, then its next sibling; siblings by header address */
     uint32_t *block_loop; /* innermost loop of each block, or LOOP_NONE; unreachable blocks too: none */
-    uint32_t *idom; /* immediate dominator of each block; own index where there is none (entries and what several of
-                       them reach); UINT32_MAX unreachable */
+    uint32_t *idom;       /* immediate dominator of each block; own index if there is none (entries, and blocks that
+                       several of them reach); UINT32_MAX unreachable */
     size_t loop_count;
     void *memory; /* loops.c's own: all of the above and its working memory, kept from one graph to the next */
     size_t memory_size;
@@ -108,7 +108,7 @@ struct loop_forest {
 void loop_forest_find(const struct cfg *, struct loop_forest *);
 void loop_forest_release(struct loop_forest *);
 
-/* ---- one function, for who looks at its instructions (bloop_code_at) ---- */
+/* ---- one function, for analyses of its instructions (bloop_code_at) ---- */
 
 struct bloop_code {
     const struct arch *arch;

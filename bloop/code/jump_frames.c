@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is the function's frame gone at a jump? Then it is a tail call. */
+/* Is the function's frame released at a jump? Then it is a tail call. */
 #include "bloop/code/jump_int.h"
 
 static bool gives_back(const struct op *op)
@@ -7,8 +7,8 @@ static bool gives_back(const struct op *op)
     return op->stack > 0 || op->stack_lost;
 }
 
-/* Right before the jump, in its line, the frame is taken down: the last change of the stack pointer gives memory back,
-   and not after a call, whose arguments it might be. What lies further in front is not this jump's. */
+/* Right before the jump, in its block, the frame is released: the last change of the stack pointer frees memory, and
+   not after a call, whose arguments it might be. Code further before is not the jump's. */
 static bool taken_down_before(struct cfg_work *w, pos p)
 {
     enum { FURTHEST = 32 }; /* instructions */
@@ -37,9 +37,9 @@ static bool back_at_entry(const struct cfg_work *w, int64_t added)
     return height != 0 ? added == height : added > 0;
 }
 
-/* Is the stack pointer at this place where it was at the function's entry? Any way back to the entry tells, since code
-   keeps its stack in order. The search goes back from place to place, each with what has been added to the stack
-   pointer from there to the jump. */
+/* Is the stack pointer at this place equal to its value at the function's entry? Any path back to the entry decides
+   it, since code keeps its stack balanced. The search goes back from place to place, each with the amount added to the
+   stack pointer from there to the jump. */
 bool jump_frame_is_gone(struct cfg_work *w, pos jump)
 {
     struct jumptable_work *j = w->jumptable;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files that follow indirect jumps share. jumptable.c says what is done.
+ * Declarations shared by the files that resolve indirect jumps. jumptable.c explains the method.
  *
  *     jump_ways.c -> jump_values.c -> jump_tables.c, jump_frames.c -> jumptable.c
  */
@@ -26,8 +26,8 @@ struct jump_place {
     int64_t disp;
 };
 
-/* A value `place` had before the instruction at `at` if it could not be followed further (a join, the entry, a lost
-   base), or that the instruction at `at` gave it. */
+/* The value of `place` before the instruction at `at` if it could not be followed further (a join, the entry, a lost
+   base), or the value that the instruction at `at` gave it. */
 struct root {
     struct jump_place place;
     pos at;
@@ -47,7 +47,7 @@ struct form {
     int64_t step;
     uint8_t size;
     bool sign;
-    struct root self; /* as a value like others: what the load at self.at gave */
+    struct root self; /* as an ordinary value: the result of the load at self.at */
 };
 
 struct VEC_vaddr VEC(vaddr);
@@ -73,12 +73,12 @@ struct lifted {
 };
 
 struct jumptable_work {
-    uint32_t round;            /* of settling: tells what is cached from what is left over */
+    uint32_t round;            /* of settling: distinguishes cached results from stale ones */
     struct lifted lifted[256]; /* by position: one jump looks at the same few instructions again and again */
     struct VEC(struct branch_pred) preds;
     struct VEC(struct constant) constants; /* in the order of `at` */
     struct VEC_vaddr ends;                 /* the same, sorted by value: where known objects begin */
-    struct VEC_vaddr neighbours;           /* what the next functions make, sorted */
+    struct VEC_vaddr neighbours;           /* addresses that the next functions compute, sorted */
     bool have_neighbours;
     bool guarded_only;         /* in this round tables without a guard wait */
     struct VEC(pos) tentative; /* set in the tentative maps */
@@ -100,10 +100,10 @@ struct ways { /* into a place: one by the line, the others by branches */
     pos line; /* or POS_NONE */
     const struct branch_pred *branches;
     size_t branch_count, count;
-    bool entered; /* control comes in from outside as well, with values nobody here knows; not counted */
+    bool entered; /* control comes in from outside as well, with unknown values; not counted */
 };
 
-/* What the instruction at `at` does; costs a step. */
+/* The effects of the instruction at `at`; costs a step. */
 void jump_lift(struct cfg_work *, pos at, struct op *);
 /* The instruction that control runs from into p, or POS_NONE. */
 pos jump_line_pred(const struct cfg_work *, pos p);
@@ -115,7 +115,7 @@ pos jump_only_pred(const struct cfg_work *, pos p);
 bool jump_out_of_steps(const struct cfg_work *);
 /* A place in this function where an instruction is or may be; POS_NONE: none. */
 pos jump_plausible(const struct cfg_work *, vaddr target);
-/* 1 to 4 bytes of the image, the lowest first; false: there are none, or others were asked for. */
+/* 1 to 4 bytes of the image, the lowest first; false: not available, or a different size was requested. */
 bool jump_read_bytes(const struct image *, vaddr at, unsigned size, uint64_t *value);
 /* Notes p in jumptable_work.visited; false: it is there. */
 bool jump_visit(struct jumptable_work *, pos p);
@@ -129,9 +129,9 @@ struct form jump_eval(struct cfg_work *, struct jump_place, pos p, unsigned dept
 /* The same behind the instruction at p. */
 struct form jump_eval_after(struct cfg_work *, struct jump_place, pos p, unsigned depth);
 struct form jump_eval_register(struct cfg_work *, uint8_t reg, pos p, unsigned depth);
-/* What a load gives, `def` being its result. */
+/* The result of a load, `def`. */
 struct form jump_eval_load(struct cfg_work *, struct op, struct root def, unsigned depth);
-/* An entry of a table that is no target but a number: the index into another table. */
+/* A table entry that is not a target but a number: the index into another table. */
 void jump_demote_entry(struct form *);
 /* The constant that a register holds before p on all ways, or a label of this function that it is given nearby. */
 bool jump_search_constant(struct cfg_work *, uint8_t reg, pos p, uint64_t *value);
@@ -140,7 +140,7 @@ bool jump_search_constant(struct cfg_work *, uint8_t reg, pos p, uint64_t *value
 
 enum jump_reading { NO_TABLE, TABLE, LATER, FOREIGN_TABLE };
 
-/* Appends to `found` where the entries of a table lead. LATER: it has no guard, and those that have one come first. */
+/* Appends the targets of a table's entries to `found`. LATER: it has no guard, and guarded tables come first. */
 enum jump_reading jump_read_table(struct cfg_work *, const struct form *);
 /* label + scale * number: pieces of code of equal length, as in hand-written memcpy. */
 enum jump_reading jump_read_stride(struct cfg_work *, const struct form *);

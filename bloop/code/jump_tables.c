@@ -92,7 +92,7 @@ static bool is_branch(const struct cfg_work *w, pos p)
     return t && t->kind == INSN_BRANCH;
 }
 
-/* How many values the index can have before p; 0: cannot tell. */
+/* How many values the index can have before p; 0: unknown. */
 static uint64_t bound(struct cfg_work *w, const struct index *x, pos p, unsigned depth)
 {
     for (int i = 0; i < 200 && !jump_out_of_steps(w); i++) {
@@ -166,8 +166,8 @@ static vaddr next_in(const struct VEC_vaddr *sorted, vaddr after)
     return lo < sorted->count ? sorted->items[lo] : UINT64_MAX;
 }
 
-/* Compilers put the tables of one function after those of the one before. So the addresses that the next functions make
-   tell where our last table ends. Their instructions are swept in a line: that is good enough for addresses. */
+/* Compilers place the tables of one function after those of the one before. So the addresses that the next functions
+   compute bound our last table. Their instructions are swept linearly, which is accurate enough for addresses. */
 static void list_neighbours(struct cfg_work *w)
 {
     struct jumptable_work *j = w->jumptable;
@@ -195,7 +195,7 @@ static void list_neighbours(struct cfg_work *w)
     vec_sort(&j->neighbours, by_address);
 }
 
-/* Where the object that follows the one at `table` begins, as far as code here and in the next functions tells. */
+/* The start of the object that follows the one at `table`, as far as code here and in the next functions shows. */
 static vaddr next_object(struct cfg_work *w, vaddr table)
 {
     struct jumptable_work *j = w->jumptable;
@@ -223,9 +223,9 @@ static void mark_table(struct cfg_work *w, const struct form *f, uint64_t count)
     }
 }
 
-/* Would code at p fit in with the code that is known? Decodes ahead, remembering in the tentative maps, up to known
-   code or a place where control does not go on. What was read beyond a table's end leads to arbitrary bytes, and soon
-   comes in the middle of an instruction. */
+/* Is code at p consistent with the code that is known? Decodes ahead, remembering in the tentative maps, up to known
+   code or a place where control does not continue. Entries read beyond a table's end lead to arbitrary bytes, and soon
+   into the middle of an instruction. */
 static bool fits(struct cfg_work *w, pos p)
 {
     struct jumptable_work *j = w->jumptable;
@@ -318,7 +318,7 @@ static enum jump_reading read_guarded_table(struct cfg_work *w, const struct for
     return TABLE;
 }
 
-/* Where nothing says how long the table is. */
+/* Tables of unknown length. */
 static enum jump_reading read_open_table(struct cfg_work *w, const struct form *f, uint64_t most)
 {
     struct jumptable_work *j = w->jumptable;
@@ -345,7 +345,7 @@ static enum jump_reading read_open_table(struct cfg_work *w, const struct form *
     return TABLE;
 }
 
-/* Appends where the entries lead. LATER: it has no guard, and those that have one come first. */
+/* Appends the targets of the entries. LATER: it has no guard, and guarded tables come first. */
 enum jump_reading jump_read_table(struct cfg_work *w, const struct form *f)
 {
     struct jumptable_work *j = w->jumptable;
@@ -413,7 +413,7 @@ void jump_list_labels(struct cfg_work *w)
                 break;
             *vec_push(&j->labels) = p;
         }
-        if (j->labels.count == before + 1) /* one pointer is no table */
+        if (j->labels.count == before + 1) /* one pointer is not a table */
             j->labels.count = before;
     }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values followed back: what a register or a slot of the stack holds before an instruction, as a form (jump_int.h).
+ * Backward value tracking: the value of a register or a slot of the stack before an instruction, as a form (jump_int.h).
  *
- * A place is followed to the instruction that defined it, and that one's operands in turn; at a join it is lost, but
- * for constants, which may be the same on all ways.
+ * A place is followed to the instruction that defined it, and that one's operands in turn; at a join it is unknown, except
+ * for constants, which may be the same on all paths.
  */
 #include "bloop/code/jump_int.h"
 
@@ -27,7 +27,7 @@ static bool redefines(const struct op *op, struct jump_place place)
     return op->kind == OP_STORE && op->index == ARCH_NO_REG && op->base == place.reg && op->disp == place.disp;
 }
 
-/* Back from before p to what gave the place its value. */
+/* Backward from before p to the definition of the place's value. */
 static struct root find_root(struct cfg_work *w, struct jump_place place, pos p, struct op *op)
 {
     while (!jump_out_of_steps(w)) {
@@ -66,7 +66,7 @@ static bool scale_form(struct form *f, int64_t by)
     return !__builtin_mul_overflow(f->scale, by, &f->scale) && f->scale <= SCALE_MOST && f->scale >= -SCALE_MOST;
 }
 
-/* An entry of a table that is no target but a number: the index into another table. */
+/* A table entry that is not a target but a number: the index into another table. */
 void jump_demote_entry(struct form *f)
 {
     if (f->kind != FORM_ENTRY)
@@ -77,7 +77,7 @@ void jump_demote_entry(struct form *f)
     *f = number;
 }
 
-/* *a += b; false: the sum has no form of ours. */
+/* *a += b; false: the sum cannot be expressed as a form. */
 static bool add_forms(struct form *a, const struct form *b)
 {
     if (b->kind == FORM_CONST) {
@@ -92,8 +92,8 @@ static bool add_forms(struct form *a, const struct form *b)
     return true;
 }
 
-/* base + index * scale + disp before p. Where one of two registers is a value we lost at a join, it may still be one
- * constant on all ways. */
+/* base + index * scale + disp before p. If one of two registers is a value that is unknown at a join, it may still be one
+ * constant on all paths. */
 static bool eval_address(struct cfg_work *w, const struct op *op, pos p, unsigned depth, struct form *sum)
 {
     struct form base = jump_eval_register(w, op->base, p, depth), index = jump_eval_register(w, op->index, p, depth);
@@ -131,7 +131,7 @@ static void narrow(struct form *f, const struct op *op)
     } else if (f->kind == FORM_ENTRY && f->add == 0 && f->scale == 1 && f->size == op->size) {
         f->sign = op->sign; /* mov (table,index,4),%eax; cltq */
     } else if (f->kind == FORM_LINEAR && f->scale == 1 && op->size == 4) {
-        f->add = (uint64_t)(int64_t)(int32_t)f->add; /* what is added wraps: an index is a small number */
+        f->add = (uint64_t)(int64_t)(int32_t)f->add; /* additions wrap: an index is a small number */
     } else if (f->kind == FORM_LINEAR && f->scale == 1 && !op->sign) {
         uint64_t limit = values_of_size(op->size);
         if (limit != 0 && (f->limit == 0 || f->limit > limit))
@@ -154,8 +154,7 @@ static bool constant_entry(const struct cfg_work *w, const struct op *op, vaddr 
     return true;
 }
 
-/* table + step * (index_add + root): what is added to the root before it is scaled belongs to the index, which begins
- * at zero. */
+/* table + step * (index_add + root): a constant added to the root before scaling belongs to the index, which begins at zero. */
 static struct form table_entry(struct cfg_work *w, const struct op *op, const struct form *address, struct root def,
                                unsigned depth)
 {
@@ -207,8 +206,7 @@ struct form jump_eval_load(struct cfg_work *w, struct op op, struct root def, un
     return f;
 }
 
-/* How many values base >> disp has, 0 < disp < the base's bits: as few as the bits that are left can tell, or the base
-   has. */
+/* How many values base >> disp has, 0 < disp < the base's bits: limited by the remaining bits and by the base. */
 static uint64_t values_of_shift(struct cfg_work *w, const struct op *op, struct root def, unsigned depth)
 {
     struct form base = jump_eval_register(w, op->base, def.at, depth);
@@ -280,7 +278,7 @@ struct form jump_eval_after(struct cfg_work *w, struct jump_place place, pos p, 
     return eval_root(w, r, &op, depth);
 }
 
-/* ---- constants lost at joins ------------------------------------------------------------------------- */
+/* ---- constants that are unknown at joins ------------------------------------------------------------- */
 
 /* For bases that are set once, far away, in a large function: the last constant that the code in front of p gives this
    register, in the order of addresses, or the first one behind it. Whether a table is there shows when it is read. */
@@ -299,7 +297,7 @@ static bool nearest_constant_of(const struct jumptable_work *j, uint8_t reg, pos
     return any;
 }
 
-/* What one definition of a register says: a constant, or nothing. */
+/* The value of one definition of a register: a constant, or unknown. */
 static bool defined_constant(struct cfg_work *w, const struct op *op, struct root r, uint64_t *value)
 {
     struct form f = root_form(r, 0);
@@ -346,12 +344,12 @@ static bool same_constant_on_all_ways(struct cfg_work *w, uint8_t reg, pos p, ui
     }
 }
 
-/* The same; where ways differ or are lost, a label of this function that the register is given nearby will do: tables
-   of differences of labels (printf's) have one label as their base throughout. */
+/* The same; if paths differ or are unknown, a label of this function that the register is given nearby is taken:
+   tables of differences of labels (printf's) have one label as their base throughout. */
 bool jump_search_constant(struct cfg_work *w, uint8_t reg, pos p, uint64_t *value)
 {
     struct jumptable_work *j = w->jumptable;
-    if (j->searching) /* a value made from another that was lost at a join: too far away */
+    if (j->searching) /* derived from another value that is unknown at a join: too far away */
         return false;
     j->searching = true;
     bool found = same_constant_on_all_ways(w, reg, p, value);

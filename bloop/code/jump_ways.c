@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Going backwards through the code that is known: what an instruction does, and from where control comes to it. */
+/* Walking backward through the known code: effects of instructions, and predecessors. */
 #include "bloop/code/jump_int.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ void jump_lift(struct cfg_work *w, pos at, struct op *op)
     if (in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT) {
         op->clobbers |= w->in->arch->detail->call_clobbers;
         op->compare = COMPARE_UNKNOWN;
-        op->stack = 0; /* what it pushes, the return pops */
+        op->stack = 0; /* the return pops the address it pushes */
         op->stack_lost = false;
         op->calls = true;
     }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where indirect jumps go.
+ * Targets of indirect jumps.
  *
  * The address jumped to is followed backwards through the few instructions that made it, over blocks too, until it has
  * the form
  *
  *     constant + scale * entry,   entry = memory[table + step * index]      (a jump table)
  *
- * How many entries a table has is told by the comparison that guards the jump, by a mask, or by the size of the index;
- * where nothing tells (computed gotos), the table ends where the next known object begins or where an entry does not
- * lead into the function.
+ * The number of entries of a table follows from the comparison that guards the jump, from a mask, or from the size of the
+ * index; otherwise (computed gotos) the table ends where the next known object begins or where an entry does not lead into
+ * the function.
  *
  *     cmp  $5,%edi           index < 6: compare and index lead back to the same value, %edi at the function's start
  *     ja   default
@@ -19,10 +19,10 @@
  *     add  %rdx,%rax
  *     jmp  *%rax
  *
- * What leads to no table is a tail call if the function's frame is gone at that place (the stack pointer is back where
- * it was at the entry): C++ virtual calls, calls of function pointers, PLT stubs.  A jump with the frame in place in a
- * function that holds tables of its own labels is a computed goto whose table cannot be followed (threaded code): it
- * may go to every label whose address the function takes. All else is unresolved, and counted.
+ * A jump without a table is a tail call if the function's frame is released at that place (the stack pointer equals its value
+ * at the entry): C++ virtual calls, calls of function pointers, PLT stubs. A jump with the frame in place in a function that
+ * holds tables of its own labels is a computed goto whose table cannot be followed (threaded code): it may go to every label
+ * whose address the function takes. All others are unresolved, and counted.
  *
  * The work for one jump is bounded (STEPS_MAX); nothing recurses deeper than DEPTH_MAX.
  */
@@ -165,7 +165,7 @@ static void resolve(struct cfg_work *w, struct indirect *in)
     j->labels_used = true;
 }
 
-/* First those whose table has a known length: what they lead to helps to tell where the others' tables end. */
+/* First the jumps whose table has a known length: their targets help to find the ends of the others' tables. */
 bool jumptable_resolve(struct cfg_work *w, bool new_function)
 {
     if (w->jumptable == NULL)

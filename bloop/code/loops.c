@@ -5,9 +5,9 @@
  * A depth-first search from a root above all entries numbers the blocks; everything after that works on those numbers
  * (0 is the root, a block's number is greater than those of all its ancestors).
  *
- * Dominators: Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph", TOPLAS 1 (1979), the
- * simple variant with path compression: O(m log n) whatever the graph. (Semi-NCA is a little faster on ordinary graphs
- * and quadratic on some.)
+ * Dominators: Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph", TOPLAS 1 (1979), the simple
+ * variant with path compression: O(m log n) for any graph. (Semi-NCA is a little faster on ordinary graphs and quadratic on
+ * some.)
  *
  * Loops: Havlak, "Nesting of reducible and irreducible loops", TOPLAS 19 (1997), in the form that Ramalingam,
  * "Identifying loops in almost linear time", TOPLAS 21 (1999), section 5, gave it. Havlak's own is quadratic where many
@@ -24,14 +24,14 @@
  *         4   5--|--+
  *         +------+
  *
- * A loop needs an edge back that is a jump: clang's landing pads are in the range of calls that lead to them, for the
- * destructors they call, and that is no loop.
+ * A loop needs a back edge that is a jump: clang's landing pads are in the range of calls that lead to them, for the
+ * destructors they call; such a cycle is not a loop.
  *
  * A loop is irreducible if an edge from outside leads to another block than its header. Which of its entries the search
  * met first says nothing: the lowest is called its header, and a loop inside with that header is one with it.
  *
- * Two loops may begin in one block: a `while` that is the first statement of a `while (1)`, as gcc -O0 makes it. That it
- * is no `continue` tells where it stands: its condition is behind its body, and leads on to the rest of the other.
+ * Two loops may begin in one block: a `while` that is the first statement of a `while (1)`, as gcc -O0 makes it. Its position
+ * distinguishes it from a `continue`: its condition is behind its body, and leads on to the rest of the other.
  */
 #include "bloop/code/code.h"
 
@@ -162,7 +162,7 @@ static bool is_ancestor(const struct search *s, uint32_t up, uint32_t v)
 
 /* ---- dominators -------------------------------------------------------------------------------- */
 
-/* The vertex of least semidominator on the linked path above v, which is compressed. `stack` has room for the path. */
+/* The vertex of least semidominator on the linked path above v, which is compressed. `stack` has space for the path. */
 static uint32_t eval(uint32_t v, uint32_t *ancestor, uint32_t *label, const uint32_t *semi, uint32_t *stack)
 {
     if (ancestor[v] == NONE)
@@ -239,8 +239,8 @@ static enum edge edge_kind(const struct search *s, uint32_t from, uint32_t to, b
 }
 
 /* Puts each cross and forward edge into the list of the nearest common ancestor of its ends: Tarjan's off-line way.
-   While numbers go up, `path` holds the ancestors of the one at hand, and what is left behind is united with its
-   parent. */
+   While numbers go up, `path` holds the ancestors of the current vertex, and vertices that are left behind are united
+   with their parent. */
 static void list_edges_by_ancestor(struct search *s, uint32_t *list, uint32_t *up, uint32_t *path)
 {
     uint32_t depth = 0, edges = 0;
@@ -443,9 +443,9 @@ static void close_intervals(const struct search *s, const uint32_t *order, uint3
     }
 }
 
-/* A loop with several entries that is entered at another one's header, lowest of its entries as well, is one with it:
-   had the search come there first, there would have been one loop. (A jump into the middle of a `while (1)` with a
-   `continue` further up.) */
+/* A loop with several entries that is entered at another one's header, which is also the lowest of its entries, is
+   the same loop: had the search started there, there would have been one loop. (A jump into the middle of a `while (1)`
+   with a `continue` further up.) */
 static void join_same_entry(struct search *s, const uint32_t *entry, uint32_t *joined)
 {
     for (uint32_t v = 1; v <= s->m; v++) { /* outer loops have smaller numbers */
@@ -460,7 +460,7 @@ static void join_same_entry(struct search *s, const uint32_t *entry, uint32_t *j
     }
 }
 
-/* What is in a loop without a jump back is in the loop around it. */
+/* Blocks of a loop without a back edge that is a jump belong to the enclosing loop. */
 static void dissolve_pads(struct search *s, uint32_t *into)
 {
     for (uint32_t v = 1; v <= s->m; v++) { /* outer loops have smaller numbers */
@@ -510,7 +510,7 @@ static bool reach_back(const struct search *s, uint32_t x, uint32_t from, uint32
     return true;
 }
 
-/* Does this part of the condition lead to what is in the loop around x and not in the body found? */
+/* Does this part of the condition lead to a block of the loop around x that is not in the body found? */
 static bool leads_on(const struct search *s, uint32_t from, uint32_t x, const uint32_t *in_body)
 {
     for (uint32_t i = 0; s->block[from] >= s->block[x] && i < succ_count(s, from); i++)
@@ -521,7 +521,7 @@ static bool leads_on(const struct search *s, uint32_t from, uint32_t x, const ui
     return false;
 }
 
-/* The rest of the loop around is what the condition leads on to, and comes back from behind it: a `continue` goes down
+/* The rest of the enclosing loop is reached from the condition, and returns from behind it: a `continue` goes down
    to a condition. */
 static bool has_rest_behind(const struct search *s, uint32_t x, const uint32_t *in_body, const uint32_t *body,
                             uint32_t count)

@@ -2,9 +2,9 @@
 /*
  * Which functions never return.
  *
- * First by name. Then the closure: a function never returns if nothing that can be reached in it returns, calls in tail
- * position a function that may return, jumps to an unknown place, or runs out of its end; what follows a call of a
- * function that never returns is not reached by it.
+ * First by name. Then the closure: a function never returns if no reachable code in it returns, calls in tail position a
+ * function that may return, jumps to an unknown place, or runs out of its end; code after a call of a function that never
+ * returns is not reached by it.
  *
  * The set grows from the names until nothing changes. To do that in little more than one pass over the code, each
  * function that may return keeps one witness: the calls on a short path from its entry to a return. As long as all of
@@ -139,7 +139,7 @@ static bool worth_a_look(const struct function_table *t, const uint8_t *noreturn
     return !fn->plt && !fn->ifunc && fn->part_of == FUNCTION_NONE && !noreturn[f];
 }
 
-/* A function's witness, or that it has none. */
+/* A function's evidence, or its absence. */
 static void note_witness(struct noreturn_notes *n, const uint8_t *noreturn, uint32_t function, const struct cfg *g)
 {
     if (!find_witness(n, g, noreturn))
@@ -221,7 +221,7 @@ static void spread(struct closure *c, struct watch_lists *watches, struct index_
     cfg_release(&g);
 }
 
-/* What follows from the notes; *found are all functions that it adds. */
+/* Conclusions from the notes; *found are all functions that they add. */
 static void close_over_callers(struct closure *c, const struct noreturn_notes *notes, size_t count,
                                struct index_list *found)
 {

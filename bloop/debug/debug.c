@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What DWARF says of one procedure, read when it is asked for.
+ * The debug information of one procedure, read on demand.
  *
- * From an address to a unit: .debug_aranges, and the ranges of units that it does not mention.  From a
- * unit to a procedure: one walk over the unit's entries, types left aside.  From a procedure to its
- * inlined calls: one walk over what is below it.  Of units the tables of the last few are kept, since
- * callers go by address.  DWARF 5: 2.17, 3.3.8, 6.1.2, 6.2.
+ * From an address to a unit: .debug_aranges, and the ranges of units that it does not mention. From a unit to a procedure:
+ * one walk over the unit's entries, skipping types. From a procedure to its inlined calls: one walk over its subtree. The
+ * tables of the last few units are kept, since callers go by address. DWARF 5: 2.17, 3.3.8, 6.1.2, 6.2.
  */
 #include "bloop/debug/debug_int.h"
 
@@ -60,7 +59,7 @@ struct unit_tables {
     uint32_t number;            /* of the unit in `file` */
     uint64_t root;              /* the unit's entry in `file` */
     struct unit_base base;
-    struct die_info info; /* of the unit; of the skeleton where it is split */
+    struct die_info info; /* of the unit; of the skeleton if it is split */
     uint16_t language;
     struct line_table lines;
     struct procedure_list procedures; /* sorted by begin, then entry */
@@ -85,7 +84,7 @@ struct debug {
     const struct image *image;
     struct warnings *w;
     struct dwarf_file *main, *alternate;
-    struct go_table *go; /* in place of `main` */
+    struct go_table *go; /* instead of `main` */
     struct unit_list units;
     struct span_list spans; /* sorted; `reach` [i]: the largest end of spans 0..i */
     vaddr *reach;
@@ -94,7 +93,7 @@ struct debug {
     struct unit_tables tables[TABLES_KEPT];
     struct line_table others[FILES_KEPT]; /* without rows */
     uint64_t clock, answer;
-    /* BINARY.dwp, all .dwo files in one; looked for once, when the first unit wants it. */
+    /* BINARY.dwp, all .dwo files in one; searched once, when the first unit needs it. */
     bool package_looked_for;
     struct elf_file *package_elf;
     struct dwarf_file *package;
@@ -326,7 +325,7 @@ static void close_scopes(struct index_walk *k, uint64_t offset, size_t depth)
         k->t->enclosing.items[k->open.items[--k->open.count].index].end = offset;
 }
 
-/* Notes the entry the walk stands at; true: look at what is below it. */
+/* Records the current entry of the walk; true: visit its children. */
 static bool index_entry(struct index_walk *k, const struct die_level *at)
 {
     struct unit_tables *t = k->t;
@@ -391,7 +390,7 @@ static struct elf_file *try_split(char *path, struct debug *d)
     return elf;
 }
 
-/* DIR/NAME as compiled; beside the binary, as named or by its last part; in the debug folders. */
+/* DIR/NAME as compiled; next to the binary, as named or by its last component; in the debug folders. */
 static struct elf_file *find_split(struct debug *d, const struct die_info *unit)
 {
     const char *at = d->main->elf->path, *dir = unit->comp_dir ? unit->comp_dir : "";
@@ -457,14 +456,14 @@ static void open_package(struct debug *d)
         dwarf_complain(d->package, 0, e);
 }
 
-/* What is read next of the unit's file are entries of this unit. */
+/* The next entries read from the unit's file belong to this unit. */
 static void use_strings(const struct unit_tables *t)
 {
     t->file->string_offsets = t->parts.string_offsets;
     t->file->offset_size = t->base.offset_size;
 }
 
-/* Reads the unit's entries from the package; its part of .debug_rnglists.dwo is told by the package's index. */
+/* Reads the unit's entries from the package; the package's index has its part of .debug_rnglists.dwo. */
 static bool split_from_package(struct debug *d, struct unit_tables *t, uint64_t id)
 {
     if (!d->package_looked_for)
@@ -614,7 +613,7 @@ static const char *enclosing_name(const struct unit_tables *t, struct enclosing 
     return e->name;
 }
 
-/* "outer::inner::" of what encloses the entry at `offset`. */
+/* "outer::inner::" of the scopes around the entry at `offset`. */
 static void add_enclosing(const struct unit_tables *t, uint64_t offset, struct buf *out)
 {
     size_t low = sorted_front(t->enclosing.count, i, t->enclosing.items[i].begin < offset);
@@ -713,7 +712,7 @@ static bool in_unit(const struct debug *d, const struct unit_tables *t, uint64_t
     return t->is_split || (offset >= u->header && (t->unit + 1 == d->units.count || offset < u[1].header));
 }
 
-#define ORIGIN_HOPS 8 /* a copy of an inlined member function has three; a ring would have no end */
+#define ORIGIN_HOPS 8 /* a copy of an inlined member function has three; a cycle would never end */
 
 /* Follow an entry to the procedure in the source that it is a copy, or the body, of; gather what each says. */
 static void resolve(struct debug *d, struct unit_tables *t, bool alternate, uint64_t offset, struct callee *c)
@@ -736,7 +735,7 @@ static void resolve(struct debug *d, struct unit_tables *t, bool alternate, uint
         link_name = link_name ? link_name : info.link_name;
         if (own && (!name || name == info.name || info.specification == NO_OFFSET))
             named_at = offset;
-        if (!c->decl_line) /* a body says its file only where it is not the declaration's */
+        if (!c->decl_line) /* a body has a file attribute only if it differs from the declaration's */
             c->decl_line = info.decl_line;
         if (info.decl_file != DEBUG_NO_FILE && !decl_path)
             decl_path =
@@ -1041,7 +1040,7 @@ int debug_function_at(struct debug *d, vaddr entry, const struct addr_range *par
         span_the_rest(d);
         count = units_at(d, entry, units);
     }
-    /* Where the procedure begins; then also inside of other procedures; then one that holds the address; then lines
+    /* First where the procedure begins; then also inside of other procedures; then any that contains the address; then lines
      * alone. */
     for (int pass = 0; pass < 4; pass++) {
         for (size_t i = 0; i < count; i++) {

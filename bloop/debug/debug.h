@@ -2,10 +2,10 @@
 /*
  * bloop/debug - debug information: of one procedure its lines, its inlined calls and its names.
  *
- * Knows:    DWARF, through libdwarf (die.c is the border) but for line programs; Go's own table, where there is none.
+ * Knows:    DWARF, through libdwarf (die.c is the border) except for line programs; Go's own table, if there is no DWARF.
  * Does not: instructions, loops, scopes.
  *
- * Memory:   what is said of a procedure lives in the arena that the caller gives.
+ * Memory:   information about a procedure lives in the caller's arena.
  * Errors:   what is missing or damaged is a warning, and the rest is there.
  * Threads:  a struct debug belongs to one; each thread opens its own.
  */
@@ -35,7 +35,7 @@ struct inline_call {               /* DW_TAG_inlined_subroutine; parents before 
 };
 #define INLINE_NONE UINT32_MAX
 
-struct debug_function { /* what DWARF says of one procedure; lives in the arena given */
+struct debug_function { /* DWARF's information about one procedure; lives in the given arena */
     const char *name,
         *link_name; /* full name with enclosing namespaces, classes, modules ("heat::solve"), "" unknown */
     const char *comp_dir;
@@ -57,14 +57,13 @@ struct debug; /* one per thread: libdwarf's handles are not shareable */
 /* 1: there is debug information, 0: none (fine), -1: it is there but damaged beyond use. */
 int debug_open(const struct image *, struct debug **, struct warnings *, struct err *);
 void debug_close(struct debug *);
-/* 1: filled; 0: nothing known of this address. `part_ranges` (the function and its cold parts) says which rows are
- * wanted. */
+/* 1: filled; 0: nothing known of this address. `part_ranges` (the function and its cold parts) selects the rows to read. */
 int debug_function_at(struct debug *, vaddr entry, const struct addr_range *parts, size_t part_count, struct arena *,
                       struct debug_function *);
-/* Entry addresses of all procedures that DWARF knows and the symbols may not. */
+/* Entry addresses of all procedures in DWARF; symbols may lack some of them. */
 void debug_entries(struct debug *, struct vaddr_list *);
-/* The folder that the sources of all units lie in but for the system's, ending in '/'; NULL: they have none in common.
-   Caller frees. */
+/* The common folder of the sources of all units except the system's, ending in '/'; NULL: there is none. Caller
+   frees. */
 char *debug_source_folder(struct debug *);
 /* Appended: see bloop_variables. */
 void debug_variables(struct debug *, struct bloop_variables *);

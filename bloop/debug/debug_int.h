@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of bloop/debug share.  die.c is the border to libdwarf: nothing else sees its errors, and what
- * it hands out (struct die_info) is plain.  lines.c turns a unit's line program into rows;
- * debug.c finds units and procedures and answers.
+ * Declarations shared by the files of bloop/debug. die.c is the border to libdwarf: nothing else sees its errors, and its
+ * results (struct die_info) are plain. lines.c turns a unit's line program into rows; debug.c finds units and procedures and
+ * answers.
  */
 #ifndef BLOOP_DEBUG_INT_H
 #define BLOOP_DEBUG_INT_H
@@ -20,8 +20,8 @@ struct dwarf_file {
     Dwarf_Debug dbg;
     struct elf_file *elf;
     struct warnings *w;
-    struct dwarf_object *object; /* what libdwarf calls to get sections */
-    bool damaged;                /* said so once */
+    struct dwarf_object *object; /* libdwarf's interface for reading sections */
+    bool damaged;                /* warned about once */
     bool has_alternate;          /* dwz's file with the texts of several */
     /* libdwarf finds the unit of an offset by walking a list of all, from the unit that its iteration stands at if that
        is before it. So the iteration is made to stand at the unit we are about to read. */
@@ -33,15 +33,15 @@ struct dwarf_file {
     uint8_t offset_size;     /* of these entries */
 };
 
-/* What a unit says of how its own entries are to be read. */
+/* Attributes of a unit that determine how its own entries are read. */
 struct unit_base {
     uint16_t version;
     uint8_t offset_size;
     vaddr base;                 /* of its range lists */
     uint64_t rnglists_base;     /* DWARF 5, NO_OFFSET: none given */
     uint64_t addr_base;         /* NO_OFFSET: none given */
-    uint64_t gnu_ranges_base;   /* split DWARF 4: of the ranges of what is in the split file, not of the unit's own */
-    struct elf_file *addresses; /* where .debug_addr is (a .dwo has none) */
+    uint64_t gnu_ranges_base;   /* split DWARF 4: base of ranges in the split file, not of the unit's own */
+    struct elf_file *addresses; /* base in .debug_addr (a .dwo has none) */
 };
 
 /* The attributes we want of one entry; strings are lent by the file. */
@@ -68,14 +68,14 @@ struct die_info {
 int dwarf_file_open(struct elf_file *, bool dwo, struct warnings *, struct dwarf_file **,
                     struct err *); /* 1, 0: no .debug_info, -1 */
 void dwarf_file_close(struct dwarf_file *);
-/* A warning with libdwarf's words, once per file; frees the error. */
+/* A warning with libdwarf's message, once per file; frees the error. */
 void dwarf_complain(struct dwarf_file *, uint64_t offset, Dwarf_Error);
 struct unit_header {
     uint64_t header, die, next; /* offsets in .debug_info */
     uint64_t signature;         /* DWARF 5, split or skeleton: the id they have in common; else 0 */
     uint16_t version;
 };
-/* Steps to the next unit; begin with *h = {0}. 0: there is none, or a damaged one (said so). */
+/* Steps to the next unit; begin with *h = {0}. 0: there is none, or a damaged one (with a warning). */
 bool dwarf_file_next(struct dwarf_file *, struct unit_header *h);
 /* Look-ups in the index-th unit will be fast. In ascending order this costs next to nothing. */
 void dwarf_file_seek(struct dwarf_file *, uint32_t index);
@@ -127,14 +127,14 @@ bool language_is_fortran(uint16_t language); /* debug.c */
 void unit_variables(struct dwarf_file *, Dwarf_Die root, const struct unit_base *, uint16_t language,
                     struct bloop_variables *);
 
-/* go_lines.c: where there is no DWARF, but Go's own table. The table lends the image's bytes. */
+/* go_lines.c: if there is no DWARF, but Go's own table. The table lends the image's bytes. */
 struct go_table;
-bool go_table_open(const struct image *, struct go_table **); /* false: there is none, or one that is not known */
+bool go_table_open(const struct image *, struct go_table **); /* false: there is none, or an unknown version */
 void go_table_close(struct go_table *);
 void go_table_entries(const struct go_table *, struct vaddr_list *);
 bool go_table_function_at(const struct go_table *, vaddr entry, struct arena *, struct debug_function *);
 
-/* debug.c: what is kept of things that are made again when they are wanted, in slots beside this. */
+/* debug.c: caches of data that are recreated on demand, in slots next to this. */
 struct kept {
     uint64_t key, last_use; /* 0: an empty one */
 };
@@ -156,11 +156,11 @@ struct line_table {
     bool folder_0_is_whole;                        /* DWARF 5: folder 0 is not relative to comp_dir */
     struct arena *arena;                           /* of paths, and of names made by debug.c */
 };
-/* Reads the unit's line program; with `rows` false only the names of its files. An empty table, and a warning, where it
- * is damaged. */
+/* Reads the unit's line program; with `rows` false only the names of its files. An empty table, and a warning, if it is
+ * damaged. */
 void line_table_read(struct dwarf_file *, const struct image *, const struct die_info *unit, bool rows,
                      struct line_table *);
-/* Whole path of a file: joined with its folder and the unit's, "" where there is none of that number. */
+/* Full path of a file: joined with its folder and the unit's, "" if there is none of that number. */
 const char *line_table_path(struct line_table *, uint32_t number);
 void line_table_release(struct line_table *);
 

@@ -62,9 +62,8 @@ typedef Dwarf_Obj_Access_Section object_section;
 typedef Dwarf_Half section_number;
 #endif
 
-/* Those that libdwarf needs for entries and names. Lines and ranges are read by us (and what libdwarf
-   20210528 does with a damaged .debug_rnglists is to free it twice); the others (.debug_loc, .debug_macro, ...) are not
-   even decompressed. */
+/* The sections that libdwarf needs for entries and names. Lines and ranges are read by us (libdwarf 20210528 frees a
+   damaged .debug_rnglists twice); the others (.debug_loc, .debug_macro, ...) are not even decompressed. */
 static const char *const wanted[] = {"info", "abbrev", "str", "line_str", "str_offsets", "addr"}; /* ".debug_info" */
 static const char *const wanted_of_packages[] = {".debug_cu_index", ".debug_tu_index"};
 
@@ -882,7 +881,7 @@ bool die_walk_into(struct die_walk *w)
 
 bool die_walk_next(struct die_walk *w)
 {
-    uint64_t furthest = 0; /* an entry's sibling lies behind all that is below the entry */
+    uint64_t furthest = 0; /* an entry's sibling is behind the whole subtree of the entry */
     while (w->depth) {
         struct die_level *at = &w->levels[w->depth - 1];
         Dwarf_Die next = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What Go's own table (.gopclntab) says of a procedure, where there is no DWARF (-ldflags=-w, or -s -w): its name, where
- * it begins and ends, files and lines. Go's runtime prints stacks by it, so every program has it, whatever was stripped.
+ * Information from Go's own table (.gopclntab) about a procedure, for binaries without DWARF (-ldflags=-w, or -s -w): its
+ * name, begin and end, files and lines. Go's runtime prints stacks with it, so every program has it, even if stripped.
  *
  *     header      magic (which says the version), bytes of a pointer, how many functions, where the parts are
  *     functions   sorted: where the code begins, where the record is
@@ -9,9 +9,9 @@
  *                 value, length of the code) after (difference, length), until a difference of 0
  *     files       number -> offset of the name, since 1.16 through a list for each unit
  *
- * Versions 1.2, 1.16, 1.18 and 1.20 (Go's debug/gosym/pclntab.go, runtime/symtab.go). Since 1.18 also inlined calls: a
- * third table says by code which node of the function's tree it is of, and a node says where it is called. Trees are
- * counted from an address that only the runtime's description of the module has, which begins with a pointer to the table.
+ * Versions 1.2, 1.16, 1.18 and 1.20 (Go's debug/gosym/pclntab.go, runtime/symtab.go). Since 1.18 also inlined calls: a third
+ * table maps code to nodes of the function's tree, and a node has the place of its call. Trees are relative to an address
+ * that only the runtime's description of the module has, which begins with a pointer to the table.
  */
 #include "bloop/debug/debug_int.h"
 
@@ -26,7 +26,7 @@ struct go_table {
     uint8_t quantum; /* the smallest instruction: bytes */
     const uint8_t *bytes;
     uint64_t size;
-    vaddr text;                                      /* what is added to the functions' addresses */
+    vaddr text;                                      /* added to the functions' addresses */
     uint64_t count;                                  /* functions */
     uint64_t names, units, files, values, functions; /* where the parts begin */
     const uint8_t *trees;                            /* of inlined calls, from here on; NULL: not known */
@@ -111,7 +111,7 @@ static bool is_sorted(const struct go_table *t)
 
 /* ---- the module ---- */
 
-/* The words of runtime.moduledata that are wanted. */
+/* The fields of runtime.moduledata that are read. */
 enum { MODULE_TEXT = 22, MODULE_FUNCDATA = 38, MODULE_FUNCDATA_1_20 = 40 };
 
 static vaddr module_in(const struct image *im, const struct image_section *s, const struct go_table *t, vaddr table)
@@ -196,7 +196,7 @@ static bool read_function(const struct go_table *t, uint64_t index, struct go_fu
     struct cursor c = cursor_at(t, record);
     cursor_bytes(&c, is_relative(t) ? 4 : POINTER); /* its address again */
     uint64_t name = t->names + cursor_u32(&c);
-    cursor_bytes(&c, 12); /* arguments, what is deferred, the stack */
+    cursor_bytes(&c, 12); /* arguments, deferred calls, the stack */
     f->files = t->values + cursor_u32(&c);
     f->lines = t->values + cursor_u32(&c);
     uint32_t tables = cursor_u32(&c);
@@ -225,7 +225,7 @@ struct go_values {
     bool any;
 };
 
-/* To the next stretch of code; false: there is none. Each is a byte of code at least, so that damage comes to an end. */
+/* To the next range of code; false: there is none. Each has at least one byte of code, so that damaged tables end. */
 static bool next_value(const struct go_table *t, struct go_values *v)
 {
     uint64_t difference = cursor_uleb(&v->c), length = cursor_uleb(&v->c);
@@ -311,7 +311,7 @@ static void list_stretches(struct go_answer *a)
     *vec_push(&a->stretches) = (struct go_stretch){at < a->f->end ? at : a->f->end, DEBUG_NO_FILE, 0, -1};
 }
 
-/* What a node says: whose code it is, and the instruction of the caller that has the call's line. */
+/* A node's contents: whose code it is, and the instruction of the caller that has the call's line. */
 static bool read_node(const struct go_answer *a, int64_t node, const char **name, vaddr *call)
 {
     uint64_t size = a->t->version >= GO_1_20 ? 16 : 20;
@@ -350,7 +350,7 @@ static uint32_t add_call(struct go_answer *a, int64_t node, uint32_t parent)
 
 enum { DEEPEST = 64 }; /* calls in calls that are followed */
 
-/* The call of a node, after those around it. What goes round in circles, or deeper, is damage. */
+/* The call of a node, after those around it. A cycle, or a deeper chain, is damage. */
 static uint32_t call_of_node(struct go_answer *a, int64_t node)
 {
     int64_t chain[DEEPEST];

@@ -50,7 +50,7 @@ enum {
     FORM_line_strp = 0x1f,
 };
 
-/* One field of a DWARF 5 directory or file entry; what is no string or no number is passed over. */
+/* One field of a DWARF 5 directory or file entry; anything but strings and numbers is skipped. */
 static void read_field(struct dwarf_file *f, struct cursor *c, unsigned offset_size, uint64_t form, const char **text,
                        uint64_t *number)
 {
@@ -407,8 +407,8 @@ static int by_begin(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* One ordered map of all sequences, in the place of the rows where they are in order. Where two claim the same addresses,
-   the first has them. */
+/* One ordered map of all sequences, instead of the rows if they are in order. If two claim the same addresses, the
+   first wins. */
 static void join(struct line_table *t, struct row_list *rows, struct sequence_list *sequences)
 {
     vaddr covered = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Variables by their place in memory: members of COMMON blocks, and what procedures keep in their frames. Others have
+ * Variables by their location in memory: members of COMMON blocks, and locals in the frames of procedures. Others have
  * symbols. DWARF 5: 2.5, 3.3.5, 4.1, 4.2, 5.
  */
 #include "bloop/debug/debug_int.h"
 
-#define TYPE_HOPS 16 /* typedef of const array of ...; a ring would have no end */
+#define TYPE_HOPS 16 /* typedef of const array of ...; a cycle would never end */
 
 struct variable_scope {
     size_t depth; /* of its entry */
@@ -88,7 +88,7 @@ static uint64_t type_bytes(struct variable_walk *k, uint64_t type)
 
 enum { OP_addr = 0x03, OP_plus_uconst = 0x23, OP_breg6 = 0x76, OP_reg6 = 0x56, OP_fbreg = 0x91, OP_cfa = 0x9c };
 
-/* Of what stays where it is while the procedure runs; false: it does not. */
+/* For variables that do not move while the procedure runs; false: it does. */
 static bool place_of(struct cursor c, int64_t frame_base, bool *in_frame, int64_t *at)
 {
     uint8_t op = cursor_u8(&c);
@@ -173,7 +173,7 @@ static struct addr_range hull(struct variable_walk *k, const struct die_info *in
     return r;
 }
 
-/* True: look at what is below. */
+/* True: visit the children. */
 static bool enter_scope(struct variable_walk *k, Dwarf_Die die)
 {
     struct variable_scope s = {.depth = k->walk.depth}, *in = innermost(k);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of functions, from all that tells where one begins: symbols, .eh_frame, entry points,
- * PLT stubs, and DWARF where there is no symbol table; where none of them says what is there, code that
- * looks like functions (gaps.c).
+ * The table of functions, from all evidence of their beginnings: symbols, .eh_frame, entry points, PLT stubs, and DWARF if
+ * there is no symbol table; in ranges without any, code that looks like functions (gaps.c).
  *
- * How much a witness is worth, when they differ: a symbol of type FUNC with a size; an entry of
- * .eh_frame, or a FUNC symbol without size; any other name or pointer to code.  Weaker witnesses inside
- * of what a stronger one covers are labels (loops of hand-written assembly have them), not functions.
+ * Precedence of evidence, if it differs: a symbol of type FUNC with a size; an entry of .eh_frame, or a FUNC symbol without
+ * size; any other name or pointer to code. Weaker evidence inside the range of a stronger one is a label (loops of
+ * hand-written assembly have them), not a function.
  */
 #include "bloop/debug/debug.h"
 #include "bloop/functions/functions_int.h"
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 
 struct candidate {
-    vaddr begin, end; /* end == begin: not told */
+    vaddr begin, end; /* end == begin: unknown */
     const char *name; /* "" none */
     uint32_t order;   /* among equals: as found */
     uint8_t strength; /* WEAK.. */
@@ -210,7 +209,7 @@ static unsigned leading_underscores(const char *name)
     return (unsigned)strspn(name, "_");
 }
 
-/* Of several names at one address the one people know: FUNC before others, few underscores ("write", not
+/* Of several names at one address the best known one: FUNC before others, few underscores ("write", not
    "__libc_write"), else the symbols' order. */
 static bool better_name(const struct candidate *a, const struct candidate *b)
 {
@@ -224,14 +223,14 @@ struct work {
     const struct image *im;
     struct function_list functions;
     struct name_list aliases;
-    /* A function that another one's symbol lies in the middle of: what comes behind is a part of it. */
+    /* A function with another one's symbol in its middle: the code behind it is a part of it. */
     uint32_t outer, outer_parts;
     vaddr outer_end;
     bool last_strong;
 };
 
-/* What is behind an inner function and belongs to the outer one: [from, to). A blob with many functions in it has no
-   such parts worth having. */
+/* The code behind an inner function that belongs to the outer one: [from, to). A blob with many functions in it has
+   no such parts worth having. */
 #define OUTER_PARTS_MOST 8
 
 static void close_outer(struct work *k, vaddr to)
@@ -254,13 +253,13 @@ static void close_outer(struct work *k, vaddr to)
         k->outer = FUNCTION_NONE;
 }
 
-/* Is the address in the outer function, and what is behind the inner one a part of that? */
+/* Is the address in the outer function, and the code behind the inner one a part of it? */
 static bool in_outer(const struct work *k, vaddr at)
 {
     return k->outer != FUNCTION_NONE && at < k->outer_end && k->outer_parts < OUTER_PARTS_MOST;
 }
 
-/* May a function be there, on the word of witnesses of that strength, given what is there already? Cuts what is before
+/* Can a function be there, by evidence of that strength, given what is there already? Truncates the function before
    it. */
 static bool makes_way(struct work *k, const struct function *new, uint8_t strength)
 {
@@ -280,7 +279,8 @@ static bool makes_way(struct work *k, const struct function *new, uint8_t streng
     return true;
 }
 
-/* What the candidates [first, last), which begin at one address, say of the function there, but for its names. */
+/* What the candidates [first, last), which begin at one address, determine about the function there, except its
+   names. */
 static struct function unite(const struct candidate *first, const struct candidate *last, vaddr section_end)
 {
     struct function f = {.begin = first->begin, .link_name = "", .part_of = FUNCTION_NONE};
@@ -314,7 +314,7 @@ static void name_function(struct work *k, const struct candidate *first, const s
     f->alias_count = (uint32_t)k->aliases.count - f->aliases_first;
 }
 
-/* Data among the code ends a function whose extent nobody tells. */
+/* Data among the code end a function of unknown extent. */
 static void stop_at_objects(const struct image *im, struct function_list *functions)
 {
     size_t i = 0;

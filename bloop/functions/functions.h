@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bloop/functions - the table of functions: where they begin, what they cover, what they are called.
+ * bloop/functions - the table of functions: beginnings, extents, names.
  *
- * Knows:    symbols, .eh_frame, entry points, PLT stubs, DWARF where there are no symbols, and what code that nobody
- *           names looks like (gaps.c); names that never return.
- * Does not: graphs. Functions that only their callers know are added by who decodes those (functions_add).
+ * Knows:    symbols, .eh_frame, entry points, PLT stubs, DWARF if there are no symbols, and the look of code
+ *           without any of them (gaps.c); names that never return.
+ * Does not: graphs. Functions that only their callers reveal are added by the code that decodes these (functions_add).
  *
  * Memory:   a table lends the image's names and must not outlive it.
  * Errors:   none but warnings: there is always a table.
@@ -23,7 +23,7 @@ enum function_origin {
     FROM_CALL = 16,
     FROM_ENTRY = 32,
     FROM_PLT = 64,
-    FROM_GAP = 128 /* nobody names it; it looks like one */
+    FROM_GAP = 128 /* no name; found by its look */
 };
 
 struct function {
@@ -32,8 +32,8 @@ struct function {
     uint32_t aliases_first, alias_count; /* other names at begin: into function_table.aliases */
     uint32_t part_of;                    /* index of the function this is a cold part of; FUNCTION_NONE: a whole one */
     uint8_t origin;                      /* enum function_origin bits */
-    bool plt, ifunc; /* plt: also what a relocatable file calls outside of itself (no bytes, named without "@plt") */
-    bool sized;      /* its end is told by symbol or FDE; else it is where the next thing begins */
+    bool plt, ifunc; /* plt: also external functions that a relocatable file calls (no bytes, named without "@plt") */
+    bool sized;      /* its end is from a symbol or FDE; else it is where the next thing begins */
 };
 #define FUNCTION_NONE UINT32_MAX
 
@@ -44,22 +44,21 @@ struct function_table {
     struct arena *arena;       /* names made here ("puts@plt") */
     const struct image *image; /* lent: must outlive the table */
 };
-/* Everything known without decoding: symbols, .eh_frame(_hdr), entry, .init_array, PLT, DWARF low pcs where there is no
- * symbol. */
+/* Everything known without decoding: symbols, .eh_frame(_hdr), entry, .init_array, PLT, DWARF low pcs if there is no symbol. */
 struct function_table *functions_list(const struct image *, struct warnings *);
-/* Then functions in what these leave uncovered, by decoding that. Indices change. */
+/* Then functions in the gaps between these, by decoding. Indices change. */
 void functions_fill_gaps(struct function_table *);
-/* The same only for functions that hold one of the addresses (ascending): costs what is read around them. The answer
-   for an address is that of functions_fill_gaps but where only a call out of another gap, or code further away than
-   32 KiB, tells where a function begins. */
+/* The same only for functions that contain one of the addresses (ascending): costs only the code read around them.
+   The answer for an address is that of functions_fill_gaps unless only a call out of another gap, or code further away
+   than 32 KiB, reveals the beginning of a function. */
 void functions_fill_gaps_at(struct function_table *, const vaddr *addrs, size_t count);
 /* And for functions at called addresses (ascending, distinct) that lie in gaps; costs what these functions cost. */
 void functions_fill_gaps_called(struct function_table *, const vaddr *entries, size_t count);
 /* List and fill. */
 struct function_table *functions_find(const struct image *, struct warnings *);
-/* Add functions found as call targets by cfg work (sorted, distinct); splits the gap they fall into, or the function if
-   its end was a guess. A function that symbol or FDE delimit is not split: what looks like a call into its middle is
-   another entry of it at most. Indices change. */
+/* Add functions found as call targets by cfg work (sorted, distinct); splits the gap they fall into, or the function
+   if its end was a guess. A function delimited by a symbol or FDE is not split: an apparent call into its middle is at
+   most another entry of it. Indices change. */
 void functions_add(struct function_table *, const vaddr *entries, size_t count);
 uint32_t functions_at(const struct function_table *, vaddr); /* FUNCTION_NONE: in none */
 void functions_free(struct function_table *);

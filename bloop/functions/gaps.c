@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions in the gaps: code of Go, Free Pascal, hand-written assembly and of what was compiled
- * without unwind tables, once it is stripped.
+ * Functions in the gaps: code of Go, Free Pascal, hand-written assembly and compilers without unwind tables, once it is
+ * stripped.
  *
- * A gap is read twice from front to end.  First every instruction, for the targets of calls that lie in a gap:
- * these are functions.  Then function by function: one begins at such a target, or behind padding at an address that
- * compilers align functions to; it ends behind a return, jump or trap that no branch of it leads across.  What lies in
- * between counts as code only if it looks like it from the first to the last byte: instructions that programs use, and
- * branches that arrive where instructions begin.  Tables and strings fail that soon.
+ * A gap is read twice from front to end. First every instruction, for the targets of calls in a gap: these are functions.
+ * Then function by function: one begins at such a target, or behind padding at an address that compilers align functions to;
+ * it ends behind a return, jump or trap that no branch of it crosses. The bytes between count as code only if they look like
+ * it from the first to the last: instructions that programs use, and branches that lead to beginnings of instructions. Tables
+ * and strings fail that soon.
  *
- * Ends are not told: each function reaches to the next thing known, and a call found later may still cut it.
+ * Ends are unknown: each function extends to the next thing known, and a call found later may still split it.
  *
  * Asked for single addresses, the same is done with the code around each: instructions of arbitrary bytes soon fall
  * into step with the real ones, and the first function of such a piece must begin in a way that is not met inside of
@@ -28,7 +28,7 @@ struct gap_scan {
     const struct arch *arch;
     const struct image_section *section;
     vaddr end;                         /* of the gap, or of the piece of it that is read */
-    bool strict;                       /* what is read begins somewhere: no function of it was seen yet */
+    bool strict;                       /* reading starts somewhere: no function was seen yet */
     bool follows;                      /* it begins where a function of this gap ended */
     struct vaddr_list called;          /* targets of calls, in gaps, ascending */
     struct vaddr_list starts, targets; /* of the function at hand */
@@ -38,7 +38,7 @@ enum {
     ALIGNMENT = 16,          /* of functions, as nearly all compilers choose it */
     FUNCTION_MOST = 1 << 20, /* bytes; a longer run is read in pieces, so that memory stays small */
     PIECE = 1 << 15,         /* the least that is read around an address: itself, and as much before and behind */
-    OUT_OF_STEP = 64         /* bytes in which instructions may be none */
+    OUT_OF_STEP = 64         /* bytes that may contain no instructions */
 };
 
 static void decode(const struct gap_scan *g, vaddr at, struct insn *in)
@@ -176,8 +176,8 @@ static bool branches_fit(const struct gap_scan *g, vaddr begin, vaddr end)
 
 /* ---- the gaps ---- */
 
-/* Is the extent of a function no more than a guess that other functions may be behind it? What symbols name is left
-   alone: assembly has labels in it that look like functions. */
+/* Is the extent of a function only a guess, so that other functions may follow in it? Functions named by symbols are
+   left alone: assembly has labels in it that look like functions. */
 static bool is_open(const struct function *f)
 {
     return !f->sized && !f->plt && (f->origin & ~(FROM_ENTRY | FROM_CALL)) == 0;
@@ -262,7 +262,7 @@ static vaddr next_called(const struct gap_scan *g, vaddr at)
 
 /* ---- second reading: functions ---- */
 
-/* What is known of a function while it is read. */
+/* State of a function while it is read. */
 struct reading {
     vaddr stop;    /* another one begins there, or the gap ends */
     vaddr branch;  /* furthest that a conditional branch goes */
@@ -297,7 +297,7 @@ static bool is_boundary(const struct gap_scan *g, const struct reading *r, vaddr
     return true;
 }
 
-/* Reads a function; false: this is none. *end: behind it, as far as it could be read. */
+/* Reads a function; false: not a function. *end: behind it, as far as it could be read. */
 static bool read_function(struct gap_scan *g, vaddr begin, vaddr *end)
 {
     struct reading r = {.stop = g->end};
@@ -409,7 +409,7 @@ static struct addr_range piece_around(const struct addr_range *gap, vaddr addr, 
                                gap->end - addr > end - addr + more ? end + more : gap->end};
 }
 
-/* Where functions begin in a piece of a gap. */
+/* Beginnings of functions in a piece of a gap. */
 static void read_piece(struct gap_scan *g, const struct addr_range *piece, bool within_gap, struct vaddr_list *entries)
 {
     g->follows &= !within_gap;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of functions once it is made: look-ups, and what is added to it. */
+/* The finished table of functions: look-ups, and additions. */
 #include "bloop/functions/functions_int.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ uint32_t functions_at(const struct function_table *t, vaddr addr)
 
 /* ---- call targets, and functions in gaps ---- */
 
-/* Where a function that begins at `entry`, in no function, may reach: to the next function or the section's end. */
+/* The furthest end of a function that begins at `entry`, in no function: the next function or the section's end. */
 static vaddr gap_end(const struct function_table *t, vaddr entry, size_t next)
 {
     const struct image_section *s = image_section_at(t->image, entry);
@@ -46,7 +46,7 @@ static void add_entry(const struct function_table *t, struct addr_range found, s
     if (!function_in_code(t->image, entry))
         return;
     if (before && before->begin == entry) {
-        before->origin |= origin & FROM_CALL; /* what was known before is found again in its gap: no news */
+        before->origin |= origin & FROM_CALL; /* known functions are found again in their gaps: ignored */
         if (!before->sized && found.end < before->end)
             before->end = found.end;
         return;
@@ -96,7 +96,7 @@ void functions_add(struct function_table *t, const vaddr *entries, size_t count)
     vec_release(&found);
 }
 
-/* ---- look-ups for who asks for each call of a binary ---- */
+/* ---- look-ups for every call of a binary ---- */
 
 static int by_owner(const void *a, const void *b)
 {

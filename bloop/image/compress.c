@@ -9,10 +9,10 @@
 #include <zstd.h>
 #endif
 
-/* zlib packs at most 1032:1; a size beyond that is a lie. zstd has no such bound worth having. */
+/* zlib packs at most 1032:1; a larger size is false. zstd has no useful bound. */
 #define ZLIB_MOST 1040
 
-/* Room is made as bytes come out, not when a header claims them: a few bytes can claim gigabytes. */
+/* Memory is allocated as bytes come out, not when a header claims them: a few bytes can claim gigabytes. */
 struct output {
     uint8_t *bytes;
     uint64_t used, capacity, size; /* size: claimed */
@@ -59,7 +59,7 @@ static bool unpack_zstd(struct output *o, const uint8_t *in, uint64_t in_size)
     ZSTD_inBuffer from = {in, in_size, 0};
     size_t status = 1;
     while (z && from.pos < from.size) {
-        make_room(o); /* none: the end of a frame wants none */
+        make_room(o); /* none: the end of a frame needs none */
         ZSTD_outBuffer to = {o->bytes, o->capacity, o->used};
         size_t before = from.pos;
         status = ZSTD_decompressStream(z, &to, &from);
@@ -69,7 +69,7 @@ static bool unpack_zstd(struct output *o, const uint8_t *in, uint64_t in_size)
             break;
     }
     while (z && status != 0 && !ZSTD_isError(status) && from.pos == from.size &&
-           make_room(o)) { /* what is still inside */
+           make_room(o)) { /* bytes still buffered */
         ZSTD_outBuffer to = {o->bytes, o->capacity, o->used};
         status = ZSTD_decompressStream(z, &to, &from);
         if (to.pos == o->used)

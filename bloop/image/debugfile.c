@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Separate debug files, where GDB and the distributions put them: by build id
- * (DIR/.build-id/ab/cdef.debug; in the folder of debuginfod's client DIR/abcdef/debuginfo), by .gnu_debuglink (beside the binary, in .debug/, under DIR with the
- * binary's own path), and dwz's file shared by several (.gnu_debugaltlink).  See "Debugging
- * Information in Separate Files" in GDB's manual.
+ * Separate debug files, in the places of GDB and the distributions: by build id (DIR/.build-id/ab/cdef.debug; in the folder
+ * of debuginfod's client DIR/abcdef/debuginfo), by .gnu_debuglink (next to the binary, in .debug/, under DIR with the
+ * binary's own path), and dwz's file shared by several (.gnu_debugaltlink). See "Debugging Information in Separate Files" in
+ * GDB's manual.
  */
 #include "bloop/image/elf.h"
 
@@ -66,7 +66,7 @@ static struct elf_file *try_build_id(const char *path, const char *build_id, con
     return NULL;
 }
 
-/* `whole_build_id` in hex; NULL where there is no such file, or one whose own build id differs. */
+/* `whole_build_id` in hex; NULL if there is no such file, or its own build id differs. */
 static struct elf_file *by_build_id(const char *build_id, const struct elf_file *of, const char *const *dirs,
                                     struct warnings *w)
 {

@@ -33,8 +33,8 @@ static vaddr place(const struct at *at, const struct cursor *c)
     return at->base + (vaddr)(c->p - at->start);
 }
 
-/* An encoded pointer. Forms relative to text or data segment, aligned and indirect ones do not occur where code is
-   described; they set bad, and so does a form we do not know. 0 stays 0 (no address), whatever it is relative to. */
+/* An encoded pointer. Forms relative to text or data segment, aligned and indirect ones do not occur for code; they
+   set bad, and so does an unknown form. 0 stays 0 (no address) in every form. */
 static vaddr encoded(struct cursor *c, uint8_t encoding, const struct at *at)
 {
     vaddr here = place(at, c), v;
@@ -85,7 +85,7 @@ static struct cie read_cie(struct cursor c, size_t offset, const struct at *at)
     const char *augmentation = cursor_cstr(&c);
     if (version != 1 && version != 3 && version != 4)
         return cie;
-    if (strncmp(augmentation, "eh", 2) == 0) /* GCC 2: a pointer nobody needs */
+    if (strncmp(augmentation, "eh", 2) == 0) /* GCC 2: an unused pointer */
         cursor_u64(&c);
     if (version == 4)
         cursor_u16(&c); /* size of addresses and segment selectors */
@@ -237,7 +237,7 @@ static void read_call_sites(const struct image *im, const struct fde *fde, struc
     while (cursor_left(&c)) {
         vaddr begin = encoded(&c, encoding & 0x0f, &at), size = encoded(&c, encoding & 0x0f, &at),
               pad = encoded(&c, encoding & 0x0f, &at);
-        cursor_uleb(&c); /* what is to be done there */
+        cursor_uleb(&c); /* the action */
         if (c.bad)
             break;
         if (pad && begin < fde->end - fde->begin && size <= fde->end - fde->begin - begin)

@@ -163,7 +163,7 @@ static void read_segments(struct elf_file *f, Elf *elf, struct warnings *w)
         if (!gelf_getphdr(elf, (int)i, &h) || h.p_offset > f->map.len)
             continue;
         if (h.p_filesz > f->map.len - h.p_offset)
-            h.p_filesz = f->map.len - h.p_offset; /* cut short: what is left of it */
+            h.p_filesz = f->map.len - h.p_offset; /* truncated: the remaining part */
         f->segments[f->segment_count++] = h;
     }
 }
@@ -262,7 +262,7 @@ static struct dynamic read_dynamic(const struct elf_file *f)
     return d;
 }
 
-/* How many symbols DT_SYMTAB has is told by the hash tables only. */
+/* Only the hash tables have the number of symbols of DT_SYMTAB. */
 static uint64_t dynamic_symbol_count(const struct elf_file *f, const struct dynamic *d)
 {
     uint64_t avail;
@@ -366,8 +366,7 @@ static void sections_from_segments(struct elf_file *f)
 
 /* ---- relocatable files ---- */
 
-/* A .o has no addresses yet: its sections get them one after the other. Not from 0, which stands for "none" in many
- * places. */
+/* A .o has no addresses yet: its sections get them one after the other. Not from 0, which means "none" in many places. */
 static void lay_out(struct elf_file *f)
 {
     vaddr next = 0x1000;
@@ -381,7 +380,7 @@ static void lay_out(struct elf_file *f)
         next = (next + align - 1) & ~(align - 1);
         s->addr = next;
         uint64_t size = s->type == SHT_NOBITS || s->raw ? s->size : 0;
-        if (size > (1ull << 46)) /* a .bss nobody could load: it gets a place, not its size */
+        if (size > (1ull << 46)) /* a .bss that could not be loaded: it gets an address, not its size */
             size = 0;
         next += size;
     }
@@ -597,7 +596,7 @@ struct elf_symbols elf_symbols_of(struct elf_file *f, const struct elf_section *
         warnings_add(w, "%s: the strings of %s are not in the file: its symbols have no names", f->path, table->name);
         return (struct elf_symbols){0};
     }
-    /* A name must end inside the table: what comes after the last NUL is no name. */
+    /* A name must end inside the table: bytes after the last NUL are not a name. */
     const uint8_t *last = strings->size ? memrchr(strings->raw, 0, strings->size) : NULL;
     syms.strings = (const char *)strings->raw;
     syms.strings_size = last ? (size_t)(last - strings->raw) + 1 : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of bloop/image share, and what bloop/debug takes from them: one ELF file, its headers checked, its
- * sections ready to be read.  An image has up to two of them: the binary and its separate debug file.
+ * Declarations shared by the files of bloop/image and used by bloop/debug: one ELF file, its headers checked, its sections
+ * ready to be read. An image has up to two of them: the binary and its separate debug file.
  */
 #ifndef BLOOP_IMAGE_INT_H
 #define BLOOP_IMAGE_INT_H
@@ -23,7 +23,7 @@
 #define STT_GNU_IFUNC_ 10
 
 struct elf_section {
-    const char *name; /* "" where it lies outside the name table; ".zdebug_x" is called ".debug_x" */
+    const char *name; /* "" if it is outside the name table; ".zdebug_x" is called ".debug_x" */
     uint32_t type, link, info;
     uint64_t flags, addr, offset, size, align;
     const uint8_t *raw; /* `size` bytes in the file; NULL: none there */
@@ -59,7 +59,7 @@ uint64_t elf_extent(const uint8_t *);
 const char *elf_machine_name(unsigned machine);
 /* First section of that name, or NULL. */
 struct elf_section *elf_section_named(const struct elf_file *, const char *name);
-/* Bytes of a section, decompressed and relocated, on first use; false and a warning where they cannot be had. Safe from
+/* Bytes of a section, decompressed and relocated, on first use; false and a warning if they are not available. Safe from
  * several threads. */
 bool elf_section_load(struct elf_file *, struct elf_section *, struct warnings *);
 /* The file's table of that type whose bytes are there (SHT_SYMTAB, SHT_DYNSYM), or NULL; f may be NULL. */
@@ -73,7 +73,7 @@ struct elf_symbols {
 };
 struct elf_symbols elf_symbols_of(struct elf_file *, const struct elf_section *table, struct warnings *);
 Elf64_Sym elf_symbol_get(const struct elf_symbols *, size_t i);
-const char *elf_symbol_name(const struct elf_symbols *, const Elf64_Sym *); /* "" where it has none */
+const char *elf_symbol_name(const struct elf_symbols *, const Elf64_Sym *); /* "" if it has none */
 /* Address of a symbol as the image has it; false: undefined (in a file that is not relocatable), common or absolute. */
 bool elf_symbol_address(const struct elf_file *, const Elf64_Sym *, size_t index, vaddr *);
 
@@ -109,10 +109,10 @@ struct image_private {
     char **debug_dirs;                  /* NULL-terminated copy */
     uint32_t *by_addr;                  /* allocated sections, sorted by address, no overlap */
     size_t by_addr_count;
-    pthread_mutex_t lock;  /* of what is made on first use below */
+    pthread_mutex_t lock;  /* of the data created on first use below */
     struct fde_list *fdes; /* ehframe.c's */
     bool pointers_ready;
-    struct pointer_list VEC(struct pointer) pointers; /* what the loader will write where, sorted by address */
+    struct pointer_list VEC(struct pointer) pointers; /* values that the loader writes, sorted by address */
     struct slot_list VEC(struct slot) slots;          /* and the addresses of which symbols, sorted too */
 };
 

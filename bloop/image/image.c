@@ -66,7 +66,7 @@ static void make_sections(struct image *im, struct warnings *w)
     }
 }
 
-/* Where a relocatable file's undefined symbols "are": see elf_symbol_address. */
+/* The "addresses" of a relocatable file's undefined symbols: see elf_symbol_address. */
 static void add_external(struct image *im)
 {
     const struct elf_section *table = elf_section_typed(im->priv->file, SHT_SYMTAB);
@@ -385,7 +385,7 @@ static bool has_debug_info(const struct elf_file *f)
 static void find_debug_files(struct image_private *p, bool alone, struct warnings *w)
 {
     const char *const *dirs = (const char *const *)p->debug_dirs;
-    if (!p->file->own_map) /* the vDSO is no file */
+    if (!p->file->own_map) /* the vDSO is not a file */
         return;
     if (alone) {
         p->dwarf = has_debug_info(p->file) ? p->file : NULL;

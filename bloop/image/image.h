@@ -3,11 +3,11 @@
  * bloop/image - what a binary is: bytes of an ELF file by address, symbols, relocations, unwind entries, separate
  * debug files.
  *
- * Knows:    ELF, .eh_frame and .gcc_except_table, read with bounds by ourselves.
- * Does not: what the bytes mean as code, or as DWARF (elf.h hands the sections to bloop/debug).
+ * Knows:    ELF, .eh_frame and .gcc_except_table, read with bounds checks. Does not: what the bytes mean as code, or as DWARF
+ * (elf.h hands the sections to bloop/debug).
  *
  * Memory:   an image owns all it lends, until image_close.
- * Errors:   -1 only for what is no binary we can read; what is damaged is a warning and missing.
+ * Errors:   -1 only if it is not a binary we can read; damaged parts are a warning and missing.
  * Threads:  an open image may be read from several.
  */
 #ifndef BLOOP_IMAGE_H
@@ -18,7 +18,7 @@
 struct vaddr_list VEC(vaddr);
 struct range_list VEC(struct addr_range);
 
-struct image_section { /* validated: bytes..bytes+size lies in the file or in a decompressed copy */
+struct image_section { /* validated: bytes..bytes+size is in the file or in a decompressed copy */
     const char *name;
     vaddr addr; /* link-time address; in a relocatable file, an address image.c gave it (sections laid out one after the
                    other) */
@@ -29,7 +29,7 @@ struct image_section { /* validated: bytes..bytes+size lies in the file or in a 
 };
 
 enum image_symbol_kind { SYM_FUNC, SYM_IFUNC, SYM_OBJECT, SYM_NOTYPE };
-/* Defined symbols of .symtab (the separate debug file's where the binary has none) and .dynsym; no section or file
+/* Defined symbols of .symtab (the separate debug file's if the binary has none) and .dynsym; no section or file
    symbols. A relocatable file's undefined symbols are there too, with addresses in a section "[external]" without
    bytes, so that a call of abort has a name. */
 struct image_symbol {
@@ -57,11 +57,11 @@ int image_open(const char *path, const char *const *debug_dirs, struct image **,
 /* The same, and no other file is looked for. */
 int image_open_alone(const char *path, struct image **, struct warnings *, struct err *);
 void image_close(struct image *);
-/* Gives back the memory of what was read of the file, and need not be read again soon. */
+/* Releases the memory of parts of the file that need not be read again soon. */
 void image_forget(const struct image *);
 const struct image_section *image_section_at(const struct image *, vaddr); /* an allocated one, or NULL */
 const struct image_section *image_section_named(const struct image *, const char *name);
-/* Bytes that the file has at `addr`, with *avail of them up to the section's end; NULL and 0 where there are none. */
+/* The file's bytes at `addr`, with *avail of them up to the section's end; NULL and 0 if there are none. */
 const uint8_t *image_bytes(const struct image *, vaddr addr, size_t *avail);
 /* The link-time pointer stored at addr (relocations applied: R_*_RELATIVE, R_*_64 and their like); false: none there.
  */

@@ -2,8 +2,8 @@
 /*
  * HPCToolkit's .hpcstruct, version 4.9, out and in.
  *
- * What that format has less than ours: one line per scope, no ranges but those of statements, no loop kinds. What it
- * needs more: all code in some S. So instructions without a line become an S of line 0 under the scope they are in.
+ * What that format lacks: more than one line per scope, ranges except those of statements, loop kinds. What it requires: all
+ * code in some S. So instructions without a line become an S of line 0 under the scope they are in.
  *
  * An inlined call is a double A, the outer one for the call site, the inner one for the callee. A single A called
  * "<inline>" guards an S or L that is not in the file of its surroundings, or stands before the procedure's first line.
@@ -287,7 +287,7 @@ static str_id file_id(struct scope_reader *r, const char *name)
     return strcmp(name, NO_FILE) == 0 ? 0 : strtab_add(r->builder.tree->strings, name);
 }
 
-/* The element's own file, else that of what is around it. */
+/* The element's own file, else that of the enclosing scope. */
 static str_id file_of(struct scope_reader *r, const struct xml_event *e, const char *attr)
 {
     const char *f = xml_attr_get(e, attr);

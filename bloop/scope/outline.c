@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The scope tree as an outline for people: procedures with their loops, and the inlined calls that hold loops.
+ * The scope tree as an outline: procedures with their loops, and the inlined calls that contain loops.
  *
  *     src/heat.f90
  *       heat::solve  40-71  0x1180
@@ -42,7 +42,7 @@ static void put_lines(struct outline *o, const struct scope *s)
         outfile_printf(o->out, "  %u", s->line_first);
 }
 
-/* The addresses from first to last; how many pieces where there are several. */
+/* The addresses from first to last; the number of pieces if there are several. */
 static void put_extent(struct outline *o, const struct scope *s)
 {
     if (!s->range_count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of bloop/scope share (bloop.h is its public header): none of it knows a binary. */
+/* Declarations shared by the files of bloop/scope (bloop.h is its public header): none of it knows a binary. */
 #ifndef BLOOP_SCOPE_INT_H
 #define BLOOP_SCOPE_INT_H
 
@@ -21,7 +21,7 @@ void scope_builder_end(struct scope_builder *);
 struct scope *scope_builder_top(struct scope_builder *); /* NULL: nothing open */
 void scope_builder_release(struct scope_builder *);      /* the tree stays */
 
-/* For the writers: the children of a scope lie behind it, so that one pass with a stack of what is open is enough. */
+/* For the writers: the children of a scope follow it, so that one pass with a stack of open scopes is enough. */
 struct scope_walk {
     const struct scope_tree *tree;
     struct VEC(scope_ix) open;
@@ -63,7 +63,7 @@ struct scope_reader {
     struct warnings *warnings;
     const char *name;          /* of the file, for errors */
     unsigned skipping;         /* depth inside an element that is passed over */
-    struct VEC(uint8_t) marks; /* per open element: what its end tag closes; meaning is the reader's own */
+    struct VEC(uint8_t) marks; /* per open element: what its end tag closes; defined by each reader */
     /* Of .hpcstruct only: */
     struct VEC(str_id) files; /* per open element: the file its children are in */
     str_id call_file;         /* of the outer A last begun */
@@ -74,10 +74,10 @@ int scope_read_xml_begin(void *ctx, const struct xml_event *, struct err *);
 int scope_read_xml_end(void *ctx, const struct xml_event *, struct err *);
 int scope_read_hpcstruct_begin(void *ctx, const struct xml_event *, struct err *);
 int scope_read_hpcstruct_end(void *ctx, const struct xml_event *, struct err *);
-/* Number attributes; -1 with "file:line: ..." where the text is no number in range. */
+/* Number attributes; -1 with "file:line: ..." if the text is not a number in range. */
 int scope_attr_line(struct scope_reader *, const struct xml_event *, const char *attr, uint32_t *value, struct err *);
-/* "1180-11a4 11b0-11c0" or "{[0x1180-0x11a4) ...}": appended to the scope begun last, or only checked where that scope
- * has no ranges. */
+/* "1180-11a4 11b0-11c0" or "{[0x1180-0x11a4) ...}": appended to the scope begun last, or only checked if that scope has no
+ * ranges. */
 int scope_attr_ranges(struct scope_reader *, const struct xml_event *, const char *attr, bool keep, vaddr *first,
                       struct err *);
 

@@ -62,7 +62,7 @@ static void attr_ranges(struct writer *w, const struct scope *s)
         xmlout_attr(w->xml, "v", w->ranges.bytes);
 }
 
-/* The file a scope's own lines are in when nothing else is said. */
+/* The default file of a scope's own lines. */
 static str_id inherited_file(const struct scope_tree *t, const struct scope *s)
 {
     if (s->parent == SCOPE_NONE)
@@ -223,7 +223,7 @@ static bool hex_number(const char **s, vaddr *value)
     return p > first;
 }
 
-/* Ranges of one attribute in order and merged where they touch: what other tools write need not be. */
+/* Ranges of one attribute in order and merged if they touch: other tools write them in any order. */
 static int by_begin(const void *a, const void *b)
 {
     const struct addr_range *x = a, *y = b;
@@ -421,7 +421,7 @@ struct door {
     struct xml_handler inner;
 };
 
-/* The root element tells the format. */
+/* The root element determines the format. */
 static int door_begin(void *ctx, const struct xml_event *e, struct err *err)
 {
     struct door *d = ctx;
