@@ -28,7 +28,7 @@ enum hpcprof_event_flags {
 
 struct hpcprof_event {
     str_id name;        /* as given: "PAPI_TOT_CYC", "perf::TASK-CLOCK", "CPUTIME" */
-    str_id description; /* PAPI's words, or "" */
+    str_id description; /* PAPI's description, or "" */
     str_id unit;        /* "cycles", "ns", "us", "faults", ..., or "" */
     uint64_t period;    /* counts per sample; 0: counts are exact, not sampled */
     unsigned flags;
@@ -59,7 +59,7 @@ struct hpcprof_process {
     uint64_t start_ns, end_ns; /* UNIX time; 0: unknown */
     uint32_t pid, parent_pid;
     int32_t rank;                        /* -1: none */
-    int32_t exit_status;                 /* as by wait(2); -1: unknown (still running, killed and nobody saw it) */
+    int32_t exit_status;                 /* as by wait(2); -1: unknown (still running, or killed without a launcher) */
     uint32_t first_thread, thread_count; /* into threads */
     bool complete;                       /* the process itself wrote its end; else its last moments are missing */
 };
@@ -71,15 +71,15 @@ struct hpcprof_thread {
     uint64_t start_ns, end_ns, cpu_ns; /* 0: unknown */
 };
 
-/* The event's exact total in one thread, read from the counter at its end; sampled estimate (the sum over counts) and
-   exact total stand side by side. For events with HPCPROF_LOST: how many samples of it were lost. */
+/* The event's exact total in one thread, read from the counter at its end; the sampled estimate is the sum over
+   counts. For events with HPCPROF_LOST: how many of its samples were lost. */
 struct hpcprof_total {
     uint32_t thread, event;
     uint64_t value;
 };
 
-/* What fell where: sorted by thread, context, event, region; no (thread, context, event, region) twice. Who does not
-   care for regions adds up over them. */
+/* Counts: sorted by thread, context, event, region; no (thread, context, event, region) twice. Sum over regions if
+   they do not matter. */
 struct hpcprof_count {
     uint32_t thread, context, event;
     uint32_t region;  /* the innermost one the thread was in; 0: none */
@@ -93,8 +93,8 @@ struct hpcprof_region {
     uint32_t parent; /* the region around it, an earlier row; 0: none */
 };
 
-/* What else is known of a process: caches, clock, noted environment variables ("env:NAME"), and what the measurement
-   lacks ("missing", a sentence). */
+/* Other properties of a process: caches, clock, noted environment variables ("env:NAME"), and gaps in the
+   measurement ("missing", a sentence). */
 struct hpcprof_note {
     uint32_t process;
     str_id name, value;
@@ -116,7 +116,7 @@ struct hpcprof {
     size_t rows_read; /* counts before those of threads were added up; 0: they were not */
     uint32_t
         processes_before; /* how many processes are of files that ranks before this one have read; see hpcprof_reading */
-    struct table_list tables; /* what other rooms measured: evictors, episodes, ...; their texts are in strings */
+    struct table_list tables; /* tables of other folders: evictors, episodes, ...; their texts are in strings */
 };
 
 #define HPCPROF_VERSION 1
@@ -128,10 +128,10 @@ int hpcprof_read(const char *path, struct hpcprof **, struct warnings *, struct 
 /* The same from bytes in memory, `name` being what messages call them. */
 int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct hpcprof **, struct warnings *,
                        struct err *);
-/* The same with wishes, for many files: they are read a few at a time, on several threads, and dropped. */
+/* The same with overrides, for many files: they are read a few at a time, on several threads, and dropped. */
 struct hpcprof_reading {
     unsigned threads; /* 0: all processors */
-    bool summed;      /* what threads counted is added up: counts[].thread is 0 in every row */
+    bool summed;      /* counts of threads are added up: counts[].thread is 0 in every row */
     /* May add tables to each file's own measurement, which still knows its threads; files in any order, on several threads;
        may be NULL. */
     void (*prepare)(struct hpcprof *);
@@ -143,17 +143,17 @@ struct hpcprof_reading {
        itself is read by all, and seen by the first. May be NULL. */
     const struct ranks *ranks;
 };
-/* The measurement goes to *out; out NULL: `each` is all that is wanted, and ranks do not wait for each other. */
+/* The measurement goes to *out; with out NULL only `each` is called, and ranks do not wait for each other. */
 int hpcprof_read_as(const char *path, const struct hpcprof_reading *, struct hpcprof **, struct warnings *,
                     struct err *);
 /* Adds all of one measurement to another. Errors: a table of the same name and another shape. */
 int hpcprof_add_all(struct hpcprof *into, const struct hpcprof *from, bool summed, struct err *);
-/* Frees contexts and counts, for who has seen them; the rest stays. Nothing can be added afterwards. */
+/* Frees contexts and counts when they are no longer needed; the rest stays. Nothing can be added afterwards. */
 void hpcprof_drop_counts(struct hpcprof *);
-/* Frees the counts from number `kept` on, for who goes through them from behind. */
+/* Frees the counts from number `kept` on, for callers that process them from the end. */
 void hpcprof_drop_counts_from(struct hpcprof *, size_t kept);
 void hpcprof_free(struct hpcprof *);
-/* Writes `p` as one measurement file (all its processes in it): what imports and merges use. */
+/* Writes `p` as one measurement file (with all its processes), for imports and merges. */
 int hpcprof_write(const struct hpcprof *p, struct outfile *, struct err *);
 /* Adds the tables of `p`, which refer to nothing, to the file of a process that has ended. Errors: it has not. */
 int hpcprof_add_tables(const char *path, const struct hpcprof *p, struct err *);
@@ -165,7 +165,7 @@ struct hpcprof *hpcprof_create(void);
 uint32_t hpcprof_add_event(struct hpcprof *, const struct hpcprof_event *);
 uint32_t hpcprof_add_module(struct hpcprof *, const char *path, const char *build_id);
 uint32_t hpcprof_add_context(struct hpcprof *, const struct hpcprof_context *);
-/* The same of one that is known to be none of them, which saves the search. */
+/* The same for a file known not to be a measurement, which saves the search. */
 uint32_t hpcprof_append_context(struct hpcprof *, const struct hpcprof_context *);
 uint32_t hpcprof_add_process(struct hpcprof *, const struct hpcprof_process *); /* never shared */
 uint32_t hpcprof_add_thread(struct hpcprof *, const struct hpcprof_thread *);   /* never shared; of the last process */
@@ -173,11 +173,11 @@ uint32_t hpcprof_add_region(struct hpcprof *, const char *name, uint32_t parent)
 void hpcprof_add_count(struct hpcprof *, const struct hpcprof_count *); /* adds to an equal one */
 /* Takes `count` rows, in memory of mem_alloc; the measurement has none yet. */
 void hpcprof_take_counts(struct hpcprof *, struct hpcprof_count *rows, size_t count);
-/* Room for so many more at once, for who knows their number. */
+/* Reserves space for so many more at once, if their number is known. */
 void hpcprof_reserve_counts(struct hpcprof *, size_t more);
 void hpcprof_add_total(struct hpcprof *, const struct hpcprof_total *); /* replaces an equal one */
 void hpcprof_add_note(struct hpcprof *, const struct hpcprof_note *);   /* of the last process */
-/* What was sampled of an event in the threads whose exact total is known, and that total: these can be compared. */
+/* The samples of an event in threads whose exact total is known, and that total: these can be compared. */
 struct hpcprof_share {
     uint64_t sampled, counted;
 };
@@ -185,15 +185,14 @@ struct hpcprof_share *hpcprof_shares(const struct hpcprof *); /* by event; the c
 /* A warning for each event of which more than chance explains was counted and not sampled; hpcprof_read gives them. */
 void hpcprof_warn_unsampled(const struct hpcprof *, struct warnings *);
 
-/* Whether there are call paths; and why the path that ends in this context, which has no parent, does not begin with the
-   thread's first function: words, or NULL where it does. */
+/* Whether there are call paths; and why the path that ends in this context, which has no parent, does not begin with
+   the thread's first function: a text, or NULL if it does. */
 bool hpcprof_has_paths(const struct hpcprof *);
 const char *hpcprof_cut_reason(const struct hpcprof *, uint32_t context);
 /* Brings counts, totals and notes into their order; call it once after the last hpcprof_add_*. */
 void hpcprof_finish(struct hpcprof *);
 
-/* What a file consists of, block by block, for `hpcview info`; bytes that are not used are the last one, with
- * `why_not`. */
+/* The contents of a file, block by block, for `hpcview info`; unused bytes are the last one, with `why_not`. */
 struct hpcprof_block {
     const char *type; /* "counts", "threads", ... */
     uint64_t offset, length;
@@ -206,21 +205,20 @@ int hpcprof_list_blocks(const void *bytes, size_t len, const char *name,
 
 enum hpcprof_repeat {                    /* the program, once for each group of events that fit together */
                       HPCPROF_ONCE,      /* events that do not fit are an error */
-                      HPCPROF_AS_NEEDED, /* and it is said */
+                      HPCPROF_AS_NEEDED, /* and it is reported */
                       HPCPROF_REPEAT
 };
 
 struct hpcprof_record_options {
-    const char *out_dir;       /* made where missing */
-    const char *const *events; /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
-    const char *preload;       /* path of libhpcview-record.so */
-    const char *sampler;       /* "papi", "ring" or NULL for the default */
-    bool call_paths;           /* who called whom, with each sample */
-    bool phases;               /* barriers and waits: preload is libhpcview-record-phases.so */
-    bool watch;                /* every episode of a barrier is told of; else those of */
-    unsigned warn_ms;          /* so long a barrier time; 0: none */
-    void (*told)(void *ctx,
-                 char *line); /* hpcprof/recorder/barriers/notify.c says what is in it; NULL: nobody is told */
+    const char *out_dir;                 /* made where missing */
+    const char *const *events;           /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
+    const char *preload;                 /* path of libhpcview-record.so */
+    const char *sampler;                 /* "papi", "ring" or NULL for the default */
+    bool call_paths;                     /* the call path of each sample */
+    bool phases;                         /* barriers and waits: preload is libhpcview-record-phases.so */
+    bool watch;                          /* report every episode of a barrier, else only those of */
+    unsigned warn_ms;                    /* so long a barrier time; 0: none */
+    void (*told)(void *ctx, char *line); /* hpcprof/recorder/barriers/notify.c has its format; NULL: do not report */
     void *told_ctx;
     bool multiplex, follow_children;
     enum hpcprof_repeat repeat;
@@ -229,10 +227,10 @@ struct hpcprof_record_options {
     const char *region;                /* nothing is measured outside of it; NULL: everywhere */
     unsigned region_time;              /* but in the first, second, ... time; 0: each time */
     const char *only_processes;        /* glob on the program's base name; NULL: all */
-    void (*say)(const char *sentence); /* what the user should know while the program runs; NULL: nobody */
+    void (*say)(const char *sentence); /* messages for the user while the program runs; NULL: none */
     const char *const *environment;    /* names of variables to note; NULL-terminated or NULL */
-    /* When the program has ended: what it measured (a folder; one file where other ranks share the folder), and a file of it
-       that nobody writes any more; NULL: nobody is told. */
+    /* When the program has ended: its measurement (a folder; one file if other ranks share the folder), and a file
+       of it that nobody writes any more; NULL: no call. */
     void (*ended)(const char *measured, const char *file);
 };
 
@@ -241,8 +239,8 @@ struct hpcprof_record_options {
 int hpcprof_record(const struct hpcprof_record_options *, char *const *argv, int *status, struct warnings *,
                    struct err *);
 
-/* What can be sampled here: for each event its name, a description, its default period, and by which samplers, or why
-   it cannot be used (NULL: it can). */
+/* The events that can be sampled here: name, description, default period, and samplers, or why it cannot be used
+   (NULL: it can). */
 enum hpcprof_ways { HPCPROF_BY_RING = 1, HPCPROF_BY_PAPI = 2, HPCPROF_BY_TIMER = 4 };
 struct hpcprof_event_info {
     const char *name, *description, *unit, *why_not;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The measurement file's numbers, shared by reader, writer and recorder. What they mean stands in
+ * The measurement file's numbers, shared by reader, writer and recorder. Their meaning is in
  * doc/formats/measurement.md.
  *
  *   file:   "hpcprof\n"  u32 version  u32 crc of the 12 bytes before          16 bytes, then blocks
@@ -18,7 +18,7 @@
 /* Four letters in the order of the file's bytes. */
 #define FORMAT_TYPE(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
-/* Every block type, its letters and what people call it. */
+/* Every block type, its letters and its name in messages. */
 #define FORMAT_BLOCKS(X)                                                                                               \
     X(PROCESS, 'P', 'R', 'O', 'C', "process")                                                                          \
     X(NOTES, 'N', 'O', 'T', 'E', "notes")                                                                              \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One measurement added to another: what a folder of files becomes. Equal rows are one; processes and threads never
- * are. Summed, what the threads counted is added up on the way, so that the whole takes room for what is distinct in
- * the code and not for every thread that was there.
+ * One measurement added to another: how a folder of files becomes one measurement. Equal rows are merged; processes and
+ * threads never are. With sums only, counts of threads are added up on the way, so that the result needs memory for
+ * distinct rows of code and not for every thread.
  */
 #include "hpcprof/format/tables.h"
 
@@ -85,7 +85,7 @@ static void merge_counts(struct merger *m, bool summed)
     }
 }
 
-/* What is compared with the counters' totals has to be known by thread: it is added up before the threads are. */
+/* Sums that are compared with the counters' totals must be by thread: they are computed before threads are merged. */
 static void keep_shares(struct merger *m)
 {
     struct hpcprof_share *shares = hpcprof_shares(m->from);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks have read, brought together. Each has made a whole of its part of the files; the wholes travel as measurement
- * files do, and before each what such a file does not say: how much was read, what there is to warn of, and the sums by
- * thread that are gone once threads were added up. Added up in the order of the files, the whole is row by row what one
- * process would have made.
+ * Merging what ranks have read. Each has merged its part of the files; these measurements travel as measurement files
+ * do, each preceded by data that such a file does not have: how much was read, warnings, and the sums by thread that
+ * are lost once threads are added up. Added in the order of the files, the result is row by row what one process would
+ * have made.
  */
 #include "hpcprof/format/tables.h"
 
-struct parts { /* this rank's, and of those that it has added */
+struct parts { /* this rank's, and of those it has added */
     const struct ranks *ranks;
     struct hpcprof **whole;
     size_t *used;
@@ -57,7 +57,7 @@ static void pack(void *ctx, struct buf *out)
     buf_release(&beside);
 }
 
-/* What stands beside the measurement `p`; false: it is cut short. */
+/* The data that precede the measurement `p`; false: truncated. */
 static bool unpack_beside(struct parts *m, struct cursor *c, struct hpcprof *p, bool adding)
 {
     *m->used = (adding ? *m->used : 0) + cursor_uleb(c);

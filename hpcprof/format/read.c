@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading measurement files. Blocks are used in order up to the first one that is cut, damaged or makes no sense; what
- * comes after is reported, not guessed at, because later blocks refer to rows of earlier ones.
+ * Reading measurement files. Blocks are used in order up to the first one that is truncated, damaged or invalid; the
+ * rest is reported, not guessed at, because later blocks refer to rows of earlier ones.
  */
 #include "hpcprof/format/reader.h"
 
@@ -98,7 +98,7 @@ static void read_modules(struct reader *r, struct cursor *c)
     for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
         str_id path = hpcprof_reader_string(r, c), build_id = hpcprof_reader_string(r, c);
         for (uint64_t ranges = hpcprof_reader_count(r, c); ranges > 0 && !c->bad; ranges--) {
-            cursor_uleb(c); /* where it was loaded, how long, the address there: for people and later uses */
+            cursor_uleb(c); /* load address, length, address there: for display and later uses */
             cursor_uleb(c);
             cursor_uleb(c);
         }
@@ -460,7 +460,7 @@ int hpcprof_read_bytes(const void *bytes, size_t len, const char *name, struct h
     return 0;
 }
 
-struct one_file { /* read by itself, on whatever thread */
+struct one_file { /* read by itself, on any thread */
     const char *path;
     void (*prepare)(struct hpcprof *); /* NULL: as it is */
     struct hpcprof *p;                 /* NULL: it cannot be used */
@@ -489,8 +489,8 @@ static void read_one(void *ctx, size_t i)
         f->prepare(f->p);
 }
 
-/* Adds one file's measurement to the whole (NULL: it is not wanted), or makes it the whole where it is alone; true
-   where it could be used. */
+/* Adds one file's measurement to the whole (NULL: not needed), or makes it the whole if it is alone; true if it
+   could be used. */
 static bool take_one(struct one_file *f, const struct hpcprof_reading *how, bool alone, struct hpcprof **whole,
                      struct warnings *w)
 {
@@ -526,7 +526,7 @@ struct batch {
     size_t count;
 };
 
-/* While some files are read, one thread takes those that were read before: adding them up is most of the work. */
+/* While some files are read, one thread adds those that were read before: adding is most of the work. */
 struct reading_files {
     const struct hpcprof_reading *how;
     bool alone;

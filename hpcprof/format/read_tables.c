@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables beside the counts, as other rooms declare them: blocks TDEF and TROW (doc/formats/measurement.md). */
+/* Tables that other folders declare: blocks TDEF and TROW (doc/formats/measurement.md). */
 #include "hpcprof/format/reader.h"
 
 static const char *table_string(struct reader *r, struct cursor *c)

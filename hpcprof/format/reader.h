@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that read measurements share: one file being read into a measurement. */
+/* Declarations shared by the files that read measurements: one file being read into a measurement. */
 #ifndef HPCPROF_FORMAT_READER_H
 #define HPCPROF_FORMAT_READER_H
 
@@ -26,10 +26,10 @@ struct reader {
     size_t own_file_next;
     struct VEC(struct reader_table) tables;
     uint32_t process;  /* the one that blocks speak of; UINT32_MAX before the first */
-    const char *wrong; /* what makes no sense in the block at hand; NULL: nothing */
+    const char *wrong; /* the fault in the current block; NULL: none */
 };
 
-/* The measurement's row for the file's row i; where there is none, `what` is wrong with the block. */
+/* The measurement's row for the file's row i; if there is none, `what` is the block's fault. */
 uint32_t hpcprof_reader_row(struct reader *, const struct reader_rows *, uint64_t i, const char *what);
 str_id hpcprof_reader_string(struct reader *, struct cursor *);
 /* The number of rows that follow; each takes at least a byte, so more rows than bytes is nonsense. */

@@ -29,7 +29,7 @@ struct hpcprof *hpcprof_create(void)
     return &t->pub;
 }
 
-/* What finds equal ones is made again when it is asked for. */
+/* The index that finds equal rows is rebuilt on demand. */
 static void forget_contexts(struct tables *t)
 {
     row_index_release(&t->by_address.index);
@@ -247,7 +247,7 @@ static int compare_counts(const void *left, const void *right)
     return 0;
 }
 
-/* Of equal totals the later one counts; `index` keeps the order the sort loses. */
+/* Of equal totals the later one counts; `index` keeps the order that the sort loses. */
 struct indexed_total {
     struct hpcprof_total total;
     size_t index;
@@ -268,10 +268,10 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* Two sequences in order become one: n rows, and `late` behind them; there is room for both. */
+/* Merges two sequences in order: n rows, followed by `late`; there is space for both. */
 static void merge_in(struct hpcprof_count *rows, size_t n, const struct hpcprof_count *late, size_t late_count)
 {
-    for (size_t i = n, k = late_count; k > 0;) { /* from behind, where there is room */
+    for (size_t i = n, k = late_count; k > 0;) { /* from the end, which is free */
         bool first_last = i > 0 && compare_counts(&rows[i - 1], &late[k - 1]) > 0;
         rows[i + k - 1] = first_last ? rows[i - 1] : late[k - 1];
         i -= first_last;
@@ -300,7 +300,7 @@ static struct hpcprof_count *sorted_copy(const struct hpcprof_count *rows, size_
     return copy;
 }
 
-/* Most rows are in order as a rule: those that are not are sorted by themselves. */
+/* Most rows are usually in order: the others are sorted by themselves. */
 static void order_rows(struct hpcprof_count *rows, size_t count)
 {
     struct VEC(struct hpcprof_count) late = {0};
@@ -318,7 +318,7 @@ static void order_rows(struct hpcprof_count *rows, size_t count)
     vec_release(&late);
 }
 
-/* The first `sorted` are in order, and there are more; what a file adds is so as a rule, or is small beside them. */
+/* The first `sorted` are in order, and there are more; additions from a file usually are in order, or are few. */
 static void order_counts(struct hpcprof *p, size_t sorted)
 {
     size_t added = p->count_count - sorted;
@@ -453,7 +453,7 @@ static const char *kernel_note(const struct hpcprof *p)
     return NULL;
 }
 
-/* Below this many samples a gap may be chance; below a fifth it is what starting and ending takes. */
+/* Below this many samples a gap may be chance; below a fifth it is the cost of starting and ending. */
 enum { SAMPLES_TO_JUDGE = 20, LEAST_PERCENT = 80 };
 
 void hpcprof_warn_unsampled(const struct hpcprof *p, struct warnings *w)

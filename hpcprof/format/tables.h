@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of this folder share: the tables while they grow. */
+/* Declarations shared by the files of this folder: the tables while they grow. */
 #ifndef HPCPROF_FORMAT_TABLES_H
 #define HPCPROF_FORMAT_TABLES_H
 
@@ -25,11 +25,11 @@ struct tables {
 /* Makes `counts` sorted with equal rows added up; cheap when nothing came since. */
 void hpcprof_tables_merge_counts(struct tables *);
 
-/* Adds to what hpcprof_shares says of the event. */
+/* Adds to hpcprof_shares's sums of the event. */
 void hpcprof_tables_add_share(struct hpcprof *, uint32_t event, struct hpcprof_share);
 
-/* What ranks read, brought together (ranks.c): their wholes become one, at all of them, and *used what they could use; the
-   first one has everybody's warnings. */
+/* Merges what ranks read (ranks.c): the result and *used are the same on all of them; the first one has the warnings
+   of all. */
 int hpcprof_merge_wholes(const struct ranks *, struct hpcprof **whole, size_t *used, bool summed, struct warnings *,
                          struct err *);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing a measurement from its tables: what imports and merges use. The recorder writes the same format by itself
+/* Writing a measurement from its tables, for imports and merges. The recorder writes the same format by itself
  * (recorder/output/file.c). */
 #include "hpcprof/format/writer.h"
 
@@ -8,7 +8,7 @@
 void hpcprof_write_text(struct buf *b, const char *s)
 {
     size_t n = strlen(s);
-    if (n > FORMAT_PAYLOAD_MAX / 16) /* no name is: keep the block readable whatever came in */
+    if (n > FORMAT_PAYLOAD_MAX / 16) /* no name is: keep the block readable for any input */
         n = FORMAT_PAYLOAD_MAX / 16;
     buf_text(b, s, n);
 }
@@ -112,7 +112,7 @@ static void put_regions(struct outfile *f, const struct hpcprof *p)
     buf_release(&rows);
 }
 
-/* Before the contexts they are of: those are told apart by them too. */
+/* Before the contexts they belong to: contexts are distinguished by them too. */
 static void put_own_files(struct outfile *f, const struct hpcprof *p)
 {
     struct buf rows = {0};
@@ -215,7 +215,7 @@ static void put_threads(struct outfile *f, const struct hpcprof *p, const struct
     buf_release(&rows);
 }
 
-/* What one thread counted of an event in a region: rows of a table, `order` saying which; NULL: all of them. */
+/* One thread's counts of an event in a region: rows of a table, in the order of `order`; NULL: all of them. */
 struct count_group {
     const struct hpcprof_count *rows;
     const uint32_t *order;
@@ -395,7 +395,7 @@ int hpcprof_write(const struct hpcprof *p, struct outfile *f, struct err *err)
         put_totals(f, p, &p->processes[i]);
         if (i == p->process_count - 1)
             hpcprof_write_tables(f, p,
-                                 0); /* they may speak of any process; the end of one is what says that all is there */
+                                 0); /* they may refer to any process; the end of one means that all of it is there */
         put_ends(f, p, &p->processes[i]);
     }
     return 0;

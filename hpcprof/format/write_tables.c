@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables beside the counts, written as blocks TDEF and TROW. */
+/* Declared tables, written as blocks TDEF and TROW. */
 #include "hpcprof/format/writer.h"
 
 static void put_declarations(struct outfile *f, const struct table_list *l)

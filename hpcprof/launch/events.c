@@ -28,9 +28,9 @@
 
 /* ---- what we know ourselves ----------------------------------------------------------------------- */
 
-/* Default periods give about 250 samples a second of a busy core (time, cycles), or a few hundred of a program that has
-   a problem with what the event counts. Those of counters are odd, so that they do not beat with loops. least: about
-   what costs a fifth of the time with the ring; PAPI's is three times that. */
+/* Default periods give about 250 samples a second of a busy core (time, cycles), or a few hundred in a program that
+   has a problem with the event. Those of counters are odd, so that they do not beat with loops. least: costs about a
+   fifth of the time with the ring; PAPI's is three times that. */
 static const struct known {
     const char *name, *unit;
     uint64_t period, least;
@@ -64,9 +64,9 @@ static const struct known {
      "Instructions completed", "perf::INSTRUCTIONS"},
 };
 
-/* Presets for which PAPI has no counter here, as its libpfm does not know the processor (PAPI 7.0: Neoverse N1): what the kernel has for them.
-   Arm's architecture numbers such events for all processors (Arm ARM, "PMU events and event numbers"); elsewhere the kernel knows each
-   processor's own by a generic name. */
+/* Presets for which PAPI has no counter here, as its libpfm does not know the processor (PAPI 7.0: Neoverse N1): the
+   kernel's equivalents. Arm's architecture numbers such events for all processors (Arm ARM, "PMU events and event
+   numbers"); elsewhere the kernel knows each processor's own by a generic name. */
 static const struct substitute {
     const char *preset, *description, *of; /* of: whose event it is, by which name */
     uint32_t type;
@@ -112,7 +112,7 @@ static const struct substitute {
 #endif
 };
 
-/* Words people use for some of them. */
+/* Common names of some of them. */
 static const struct {
     const char *alias, *name;
 } aliases[] = {
@@ -138,7 +138,7 @@ static const struct {
     {"faults", "perf::PAGE-FAULTS"},
 };
 
-/* Default periods of PAPI's events by what their names speak of; the first that fits. */
+/* Default periods of PAPI's events by substrings of their names; the first match counts. */
 static const struct {
     const char *glob;
     uint64_t period;
@@ -173,7 +173,8 @@ static const struct substitute *find_substitute(const char *preset)
 }
 
 #ifdef __aarch64__
-/* The kernel takes any number for an event of the processor, and what the processor does not have counts 0. It lists those that it has. */
+/* The kernel accepts any number for an event of the processor, and unsupported ones count 0. It lists the supported
+   ones. */
 static bool processor_has(const struct substitute *s)
 {
     char listed[128] = "/sys/bus/event_source/devices/arm*/events/";
@@ -238,7 +239,7 @@ static int paranoid_level(void)
     return n > 0 ? atoi(text) : 99;
 }
 
-/* Why the kernel refused, in words for a list and for a sentence. */
+/* Why the kernel refused, as a short text for a list and as a sentence. */
 static const char *why_refused(int error)
 {
     switch (error) {
@@ -406,7 +407,7 @@ static int try_overflow_handler(int code, uint64_t period)
 }
 
 #ifdef HAVE_PFM
-/* libpfm4's encoding of a native event for perf_event_open, user level only; false where it has none. */
+/* libpfm4's encoding of a native event for perf_event_open, user level only; false if it has none. */
 static bool encode(const char *native, struct record_event *e)
 {
     struct perf_event_attr attr = {.size = sizeof attr};
@@ -437,13 +438,13 @@ static bool is_preset(int code)
     return code & (int)PAPI_PRESET_MASK && !(code & (int)PAPI_NATIVE_MASK);
 }
 
-/* What libpfm4 may know it by: NULL where PAPI makes a preset of several. */
+/* Its name in libpfm4: NULL if PAPI derives a preset from several events. */
 static const char *native_name(int code, const PAPI_event_info_t *info)
 {
     return !is_preset(code) ? info->symbol : info->count == 1 ? info->name[0] : NULL;
 }
 
-/* Why all of the kernel's events are missing to PAPI says more than its word for one of them. */
+/* The reason why all of the kernel's events are missing in PAPI is more informative than its error for one of them. */
 static const char *papi_says(int status)
 {
     for (int i = 0; i < PAPI_num_components(); i++) {
@@ -490,7 +491,7 @@ static int papi_event(const char *name, bool papi, struct record_event *e, struc
     return 0;
 }
 
-/* An event that the kernel counts, by PAPI: under its name, or where PAPI has no counter for that, under `other`. */
+/* An event that the kernel counts, by PAPI: under its name, or, if PAPI has no counter for that, under `other`. */
 static int papi_status(struct record_event *e, const char *other)
 {
     const char *const names[] = {e->name, other};
@@ -584,7 +585,7 @@ static int substitute_event(const struct substitute *s, bool papi, struct record
     return papi ? papi_check(e, s->papi, err) : 0;
 }
 
-/* What is sampled without -e: the first of these that can be. */
+/* The default without -e: the first of these that can be sampled. */
 const char *events_default(bool papi, struct warnings *w)
 {
     static const char *const names[] = {"PAPI_TOT_CYC", "perf::TASK-CLOCK"};
@@ -854,7 +855,7 @@ static unsigned papi_way(const struct record_event *e, const char *other)
 #endif
 }
 
-/* What the kernel counts. */
+/* Events that the kernel counts. */
 static void list_kernel_event(struct lister *l, const struct record_event *e, const char *papi,
                               struct hpcprof_event_info *info)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events by name: what they are, how they are sampled, whether they can be here. */
+/* Events by name: their meaning, samplers, and availability here. */
 #ifndef HPCPROF_LAUNCH_EVENTS_H
 #define HPCPROF_LAUNCH_EVENTS_H
 
 #include "hpcprof/hpcprof.h"
 #include "hpcprof/recorder/protocol.h"
 
-/* "EVENT[@PERIOD|@fN]" into what the recorder needs. `papi`: PAPI takes the samples also where the ring could. Periods
+/* "EVENT[@PERIOD|@fN]" into what the recorder needs. `papi`: PAPI takes the samples also if the ring could. Periods
    that would cost too much are raised, with a warning. */
 int events_parse(const char *text, bool papi, bool multiplex, struct record_event *, struct warnings *, struct err *);
-/* What is sampled when nothing was asked for: cycles where there is a counter, else the task clock; where the kernel
-   permits neither, or PAPI, if it is to take the samples, has neither, the CPUTIME timer, with a warning. */
+/* The default event: cycles if there is a counter, else the task clock; if the kernel permits neither, or PAPI is to
+   take the samples and has neither, the CPUTIME timer, with a warning. */
 const char *events_default(bool papi, struct warnings *);
 /* 0 where the kernel lets us count it, else -1 with a sentence. */
 int events_check(const struct record_event *, struct err *);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * After SIGKILL, or when the disk was full, a process's file has no end. The launcher waited for the process and knows
- * how it ended and when; that is appended, marked as not written by the recorder: the last moments are still missing.
+ * when and how it ended; it appends that, marked as not written by the recorder: the last moments are still missing.
  */
 #include "hpcprof/launch/exit_status.h"
 
@@ -32,7 +32,7 @@ struct extent {
     uint64_t last;             /* where the last of them begins */
     uint32_t tables;           /* that they declare */
     bool has_end;              /* the last of them is a process's end */
-    bool cut;                  /* what comes behind them is part of a block */
+    bool cut;                  /* the bytes behind them are part of a block */
 };
 
 static void measure_block(void *ctx, const struct hpcprof_block *b)
@@ -51,14 +51,14 @@ static void measure_block(void *ctx, const struct hpcprof_block *b)
     }
 }
 
-/* False: it is no measurement. */
+/* False: not a measurement. */
 static bool measure(const struct filemap *map, struct extent *x)
 {
     *x = (struct extent){.map = map};
     return hpcprof_list_blocks(map->bytes, map->len, "", measure_block, x, NULL) == 0;
 }
 
-/* Nobody writes it any more, and all that was written is there. */
+/* Nobody writes it any more, and everything written is there. */
 static bool is_ended(const struct filemap *map, struct extent *x)
 {
     return measure(map, x) && x->has_end && x->sound == map->len;
@@ -80,8 +80,8 @@ static uint64_t start_of(const struct filemap *map, pid_t pid, uint64_t launched
     return start;
 }
 
-/* Of the programs the process was, one after another, the last; *x says how far its file is good. NULL: none with an end,
- * or without one. */
+/* Of the programs that the process executed one after another, the last; *x has how far its file is sound. NULL: none
+ * with an end, or without one. */
 static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, bool with_end, struct extent *x)
 {
     char number[16], *found = NULL;

@@ -457,7 +457,7 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
     }
 }
 
-/* Where an outer `hpcview record` put its own: the inner one takes over. */
+/* The recorder of an outer `hpcview record` is in the list: the inner one replaces it. */
 static bool is_a_recorder(const char *path, size_t n)
 {
     static const char *const names[] = {"libhpcview-record.so", "libhpcview-record-phases.so"};
@@ -503,7 +503,7 @@ static void pass_on(int sig)
         kill(running_child, sig);
 }
 
-/* Keys typed at the terminal reach the program by themselves; what is sent to us alone is passed on. */
+/* Keys typed at the terminal reach the program by themselves; signals sent to us alone are passed on. */
 struct signals {
     struct sigaction old[4];
 };
@@ -526,7 +526,7 @@ static void restore_signals(const struct signals *s)
         sigaction(handled_signals[i], &s->old[i], NULL);
 }
 
-/* After fork: takes no memory, so that words about its lack come from the launcher alone. */
+/* After fork: allocates nothing, so that only the launcher reports lack of memory. */
 static _Noreturn void become(const char *path, char *const *argv, const char *orders, const char *preload,
                              const char *asan_options, int report)
 {
@@ -545,7 +545,7 @@ struct disk {
     const char *dir;
     void (*say)(const char *sentence);
     bool full;
-    /* What the program tells of its barriers meanwhile. */
+    /* The program's reports of its barriers meanwhile. */
     void (*told)(void *ctx, char *line);
     void *told_ctx;
     int pipe; /* -1: none */
@@ -569,7 +569,7 @@ static void watch_disk(struct disk *d)
 
 /* Looks at the disk every second meanwhile. A system without descriptors of processes (before Linux 5.3): at the end.
  */
-/* Whole lines are handed on; a line that fits nowhere is none of ours. */
+/* Whole lines are passed on; a line longer than the buffer is not ours. */
 static void read_pipe(struct disk *d)
 {
     ssize_t n;

@@ -11,11 +11,11 @@ RECORDER_SOURCES = hpcprof/format/format.h %D%/recorder.h %D%/protocol.h \
 
 pkglib_LTLIBRARIES += libhpcview-record.la
 libhpcview_record_la_SOURCES = $(RECORDER_SOURCES)
-# No sanitizer in here: it lives in programs that have none.
+# No sanitizer in here: it is loaded into programs that have none.
 libhpcview_record_la_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS)
 libhpcview_record_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
 
-# The same for static programs: the linker's --wrap in place of interposition (link-flags).
+# The same for static programs: the linker's --wrap instead of interposition (link-flags).
 pkglib_LIBRARIES = libhpcview-record.a
 libhpcview_record_a_SOURCES = $(RECORDER_SOURCES) %D%/process/static_note.c
 libhpcview_record_a_CPPFLAGS = $(AM_CPPFLAGS) -DHPCREC_STATIC
@@ -142,7 +142,7 @@ EXTRA_DIST += \
 	tests/corpus/unwind/wide-length \
 	tests/corpus/unwind/x86-64
 
-# What stands in /proc/self/maps, and what stands in a thread's ring: each with a world around it that the target makes.
+# Contents of /proc/self/maps, and of a thread's ring: each with a fake environment from the target.
 FUZZERS += %D%/output/maps_fuzz %D%/sampling/ring_fuzz
 check_PROGRAMS += %D%/output/maps_fuzz %D%/sampling/ring_fuzz
 %C%_output_maps_fuzz_SOURCES = %D%/output/maps_fuzz.c %D%/output/maps.c %D%/base/memory.c

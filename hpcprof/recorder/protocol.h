@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the launcher tells the recorder, in one environment variable: "key=value" separated by newlines; in values,
+ * The launcher's message to the recorder, in one environment variable: "key=value" separated by newlines; in values,
  * bytes that are '%', ';', newline or not printable are written %XX.
  *
  *   dir=/absolute/path        where the file goes            papi=/path/libpapi.so   the PAPI of the launcher
@@ -29,11 +29,11 @@ enum record_kind {
 
 struct record_event {
     char name[128], description[128], unit[16];
-    uint64_t period;    /* counts per sample; for RECORD_PERF with frequency: what the kernel starts from is its own */
+    uint64_t period;    /* counts per sample; for RECORD_PERF with frequency: the kernel's starting value is its own */
     uint64_t frequency; /* samples a second; 0: by period */
     uint32_t kind, type, flags;
     uint64_t config, config1, config2;
-    char papi_name[32]; /* what PAPI calls it, where that is not its name */
+    char papi_name[32]; /* PAPI's name, if it differs */
 };
 
 static inline const char *record_papi_name(const struct record_event *e)
@@ -44,8 +44,8 @@ static inline const char *record_papi_name(const struct record_event *e)
 /* The same numbers as enum hpcprof_event_flags. */
 enum { RECORD_FLAG_FREQUENCY = 1, RECORD_FLAG_ESTIMATED = 2, RECORD_FLAG_LOST = 4 };
 
-/* AddressSanitizer's runtime insists on being the first library: what of an LD_PRELOAD list, in bytes, stays in front of the
-   recorder. */
+/* AddressSanitizer's runtime insists on being the first library: the number of bytes of an LD_PRELOAD list that stay
+   before the recorder. */
 static inline size_t record_preload_front(const char *list)
 {
     size_t n = strcspn(list, ": ");

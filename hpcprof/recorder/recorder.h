@@ -9,8 +9,8 @@
  *
  * The rules:
  *  - No heap: memory comes from mmap. Descriptors are kept high and close-on-exec.
- *  - No output: nothing is ever printed. What goes wrong is noted in the measurement (hpcrec_missing).
- *  - No lock of the program's, and one of ours (hpcrec_lock), which guards all tables. Whoever takes it has its signals
+ *  - No output: nothing is ever printed. Errors are noted in the measurement (hpcrec_missing).
+ *  - No lock of the program's, and one of ours (hpcrec_lock), which guards all tables. Its owner has its signals
  *    blocked meanwhile. It is never held over file output.
  *  - A signal handler of ours only writes into the queues of its thread: no lock, no memory, no system call (but to
  *    read, for a call path, a stack that is not the thread's own).
@@ -35,7 +35,7 @@
 enum {
     EVENTS_MAX = RECORD_EVENTS_MAX,
     DRAIN_MS = 50,       /* how often rings are emptied: 20 times a second */
-    PATHS_DRAIN_MS = 20, /* with call paths, where a sample takes a thousand times the room */
+    PATHS_DRAIN_MS = 20, /* with call paths, for which a sample takes a thousand times the space */
     FLUSH_MS = 500,      /* how often counts go to the file: SIGKILL loses at most that much */
     QUEUE_ENTRIES = 512, /* samples of one thread that signal handlers hold until drained */
     MARKS = 128,         /* region changes of one thread between two drains */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What threads meet at: objects at addresses, and the episodes that run at them. */
+/* Barriers in memory: objects at addresses, and the episodes that run at them. */
 #include "hpcprof/recorder/barriers/barriers.h"
 
 enum { OBJECTS = 4096 };
@@ -74,7 +74,7 @@ static uint64_t left_word(uint32_t episode, uint64_t size, uint64_t left)
     return (uint64_t)episode << 32 | (size & LEFT_MASK) << 16 | (left & LEFT_MASK);
 }
 
-/* Folded: whoever leaves it later is too late to say so. */
+/* Folded: later departures are no longer recorded. */
 static uint64_t done_word(uint32_t episode)
 {
     return left_word(episode, LEFT_MASK, 0);
@@ -85,8 +85,8 @@ static bool is_done(uint64_t word)
     return (word >> 16 & LEFT_MASK) == LEFT_MASK;
 }
 
-/* Adds to what is known of an episode's end; true: it is over with that. What an older episode left here, whose threads
-   never came out, is forgotten. */
+/* Adds to the known facts of an episode's end; true: it is complete with that. An older episode whose threads never
+   left is forgotten. */
 static bool count_out(struct object *o, uint32_t episode, uint32_t size, uint32_t leaving, bool *stale)
 {
     struct buffer *b = phases_buffer(o, episode);
@@ -117,13 +117,13 @@ static void end_if_over(struct object *o, uint32_t episode, uint32_t size, uint3
         return;
     struct buffer *b = phases_buffer(o, episode);
     uint64_t word = atomic_load(&b->left);
-    /* Who pushes it over and who leaves last may be two. */
+    /* The thread that completes it and the one that leaves last may be two. */
     if (!is_done(word) && atomic_compare_exchange_strong(&b->left, &word, done_word(episode)))
         phases_fold(o, episode, (uint32_t)(word >> 16 & LEFT_MASK));
 }
 
-/* More threads come than the barrier waits for, and its buffers go round: an episode that all came to is complete, though
-   some have not left it yet. Half the buffers are left to those who still write down when they came. */
+/* If more threads arrive than the barrier waits for, its buffers are reused: an episode that all arrived at is
+   complete, though some have not left it yet. Half the buffers are left to threads that still write their arrival. */
 static void push_over(struct object *o, uint32_t episode)
 {
     struct buffer *b = phases_buffer(o, episode);
@@ -150,7 +150,8 @@ struct passing phases_arrive(struct phases_thread *t, struct object *o, uint32_t
     } while (!atomic_compare_exchange_weak(&o->arrive, &old, new));
     if (full) {
         end_if_over(o, (uint32_t)(old >> 32), (uint32_t)old, 0, site);
-        for (uint32_t back = BUFFERS / 2; back < BUFFERS; back++) /* who should have done it may not have a processor */
+        for (uint32_t back = BUFFERS / 2; back < BUFFERS; back++) /* the thread that should have done it may be
+                                                                     off-CPU */
             push_over(o, (uint32_t)(new >> 32) - back);
     }
     struct passing p = {.object = o, .episode = (uint32_t)(new >> 32), .index = (uint32_t) new - 1, .site = site};
@@ -164,7 +165,7 @@ struct passing phases_arrive(struct phases_thread *t, struct object *o, uint32_t
     return p;
 }
 
-/* Nobody arrives at this episode any more. */
+/* No thread arrives at this episode any more. */
 static void close_episode(const struct passing *p)
 {
     uint64_t old = atomic_load(&p->object->arrive);
@@ -195,7 +196,7 @@ void phases_leave(struct phases_thread *t, const struct passing *p)
 
 /* ---- barriers made anew ----------------------------------------------------------------------------------------------- */
 
-/* What all came to is complete, and its slots go: whoever leaves it later is too late to say so. */
+/* An episode that all arrived at is complete, and its slots are freed: later departures are no longer recorded. */
 static void end_all(struct object *o)
 {
     uint64_t done = done_word((uint32_t)(atomic_load(&o->arrive) >> 32));
@@ -206,8 +207,9 @@ static void end_all(struct object *o)
     }
 }
 
-/* A barrier made anew at an old address may be for more threads than fit in the old one's slots. Those stay: a thread that has
-   not quite left may write there still. Twice as many each time, so all of them are no more than the last ones. */
+/* A new barrier at an old address may be for more threads than the old one's slots. Those stay allocated: a thread
+   that has not quite left may still write there. The size doubles each time, so all the old ones together are no larger
+   than the last. */
 static void grow_object(struct object *o, uint32_t expected)
 {
     uint32_t twice = 2 * o->capacity, wanted = expected > twice ? expected : twice;
@@ -217,7 +219,7 @@ static void grow_object(struct object *o, uint32_t expected)
     make_buffers(o, wanted < BARRIER_THREADS ? wanted : BARRIER_THREADS);
 }
 
-/* A new beginning: whoever was still inside is forgotten. */
+/* A new beginning: threads that were still inside are forgotten. */
 static void object_reset(struct object *o, uint32_t expected)
 {
     o->expected = expected;

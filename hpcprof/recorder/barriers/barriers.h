@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Barriers and waits, inside the measured program: a part of the recorder, in a library of its own
- * (libhpcview-record-phases.so) so that nobody else stands behind the wrappers.
+ * (libhpcview-record-phases.so) so that programs recorded without --phases have no such wrappers.
  *
  *   program's threads                                         helper thread
  *   arrive: slot of the object's episode, time                drained 20 times a second: warnings, watched episodes
@@ -10,12 +10,12 @@
  *
  * Teams of OpenMP have a way of their own, which is cheaper (teams.c).
  *
- * An object is what other threads meet at: a pthread barrier, a barrier of the program's own. Its two buffers
- * hold the episode that threads leave and the one they arrive at: nobody arrives at the next but one before all have left.
- * (Where more threads come than a barrier waits for this is not so: there are more buffers then, and an episode that is
- * complete is folded before its buffer is needed again, whoever has not left.)
- * Arriving and leaving take no lock; folding takes a spin lock of our own (never hpcrec_lock, which the helper holds
- * for long). Where numbers of threads are not known, the first one that leaves tells that all have come.
+ * An object is something that threads meet at: a pthread barrier, a barrier of the program's own. Its two buffers hold
+ * the episode that threads leave and the one they arrive at: no thread arrives at the next but one before all have
+ * left. (This does not hold if more threads arrive than a barrier waits for: there are more buffers then, and an
+ * episode that is complete is folded before its buffer is needed again, even if threads have not left.) Arriving and
+ * leaving take no lock; folding takes a spin lock of our own (never hpcrec_lock, which the helper holds for long). If
+ * the number of threads is unknown, the first departure shows that all have arrived.
  */
 #ifndef HPCPROF_RECORDER_BARRIERS_BARRIERS_H
 #define HPCPROF_RECORDER_BARRIERS_BARRIERS_H
@@ -32,7 +32,7 @@ enum {
     TEAM_DEPTH = 16,        /* nested parallel regions */
     KEPT_WORST = 8,         /* episodes of a site, by barrier time */
     KEPT_SAMPLE = 56,       /* and every n-th, n doubling when there are so many */
-    KEPT_ARRIVALS = 64,     /* of an episode: the first 8 and the last 56 where there are more */
+    KEPT_ARRIVALS = 64,     /* of an episode: the first 8 and the last 56 if there are more */
     KEPT_SITES = 64,        /* sites with kept episodes: 5 MB */
     PASSAGES_MAX = 4096,    /* of MPI's collectives, of a rank; then every 2nd, 4th, ... */
     TIMES = 48,             /* barrier times by their logarithm */
@@ -40,7 +40,7 @@ enum {
     NAME_BYTES = 64,
 };
 
-/* What a place is; the words stand in the tables. */
+/* Kinds of sites; the names are in the tables. */
 #define SITE_KINDS(X)                                                                                                  \
     X(BARRIER_PTHREAD, "pthread_barrier_wait")                                                                         \
     X(BARRIER_OMP, "omp barrier")                                                                                      \
@@ -77,7 +77,7 @@ enum site_kind {
 
 extern const char *const phases_kind_words[];
 
-/* What adds up; the file gets what came since the last time. */
+/* Sums; the file gets the increase since the last time. */
 struct sums {
     uint64_t episodes, passages, phase, barrier, idle, overhead, broken;
     double squares; /* ms2 */
@@ -151,9 +151,9 @@ struct passing { /* between arrival and leaving */
     uint32_t episode, index, site;
 };
 
-/* A team of OpenMP: all its threads come to all its barriers in turn, so each writes down its own passages, in a lane where
-   nobody else writes, and nothing else: what a passage costs is two looks at the clock. Who leads the team folds them
-   when many have come together, and at the end; the helper does it when they have lain a while. */
+/* A team of OpenMP: all its threads come to all its barriers in turn, so each records only its own passages, in a
+   lane that no other thread writes: a passage costs two clock readings. The team's leader folds them when many have
+   accumulated, and at the end; the helper does it when they are old. */
 struct record {
     uint64_t arrived, begun;
     _Atomic uint64_t left; /* 0: not yet */
@@ -169,19 +169,19 @@ struct lane {
 
 struct team {
     struct lane *lanes; /* the first is the leader's */
-    struct slot *slots; /* for whoever folds */
+    struct slot *slots; /* for the folding thread */
     uint64_t forked, last;
-    uint32_t folded, join_site, phase; /* phase: of who made the team, when it did */
+    uint32_t folded, join_site, phase; /* phase: of the thread that created the team, at that time */
     _Atomic int folding;               /* a lock of its own */
     _Atomic uint32_t threads, generation;
     struct team *outer;
     struct lane *outer_lane;
     void (*body)(void *);
     void *data;
-    void *wrapped[2]; /* what the body gets where it is started, and called, apart */
+    void *wrapped[2]; /* arguments of the body where it is started, and where it is called */
 };
 
-/* What is known of a thread; its own page. */
+/* State of a thread; its own page. */
 struct phases_thread {
     uint64_t begun; /* when its phase began: the last arrival at the barrier before */
     uint32_t phase; /* site of the barrier before, + 1 */
@@ -214,7 +214,7 @@ struct phases_thread {
     uint64_t warned_since;
 };
 
-struct notice { /* an episode that somebody wants to hear of */
+struct notice { /* an episode to be reported */
     uint64_t number, begin, first, last;
     uint32_t site, threads, last_row;
     bool warn, passage; /* passage: one rank's; last: when it went on */
@@ -265,10 +265,10 @@ static inline uint64_t phases_pc(const void *return_address)
 }
 
 void phases_lock(void);
-bool phases_trylock(void); /* waits a while; false: whoever holds it does not go on */
+bool phases_trylock(void); /* waits a while; false: the owner makes no progress */
 void phases_unlock(void);
 
-/* What the recorder calls (registration.c): see struct barrier_calls. */
+/* Functions that the recorder calls (registration.c): see struct barrier_calls. */
 void hpcrec_phases_begin(void);
 void hpcrec_phases_thread_create(struct thread *);
 void hpcrec_phases_thread_begin(struct thread *);
@@ -302,17 +302,17 @@ void phases_wait_end(const struct waiting *, uint64_t least_ns);
 /* episodes.c */
 bool phases_cells_begin(void);
 void phases_cells_forget(void);
-/* To whoever watches, or is warned; locked. */
+/* To the observer; locked. */
 void phases_notify(const struct notice *);
 /* An episode of so many threads is over. */
 void phases_fold(struct object *, uint32_t episode, uint32_t size);
 void phases_fold_slots(struct slot *, uint32_t listed, uint32_t size);
 
-/* barrier.c: what threads meet at. */
+/* barrier.c: objects that threads meet at. */
 bool phases_objects_begin(void);
 void phases_objects_forget(void);
-/* expected: how many threads it waits for, 0 not known; fresh: a new barrier, whoever was inside the old one is forgotten.
-   NULL: too many. */
+/* expected: how many threads it waits for, 0 unknown; fresh: a new barrier, threads inside the old one are
+   forgotten. NULL: too many. */
 struct object *phases_object_at(const void *address, uint32_t expected, bool fresh);
 struct passing phases_arrive(struct phases_thread *, struct object *, uint32_t site);
 void phases_leave(struct phases_thread *, const struct passing *);
@@ -327,7 +327,7 @@ void phases_team_leave(struct phases_thread *, uint32_t site, bool cancelled);
 /* It has come to the join. */
 void phases_team_join(struct phases_thread *, struct team *);
 bool phases_team_has_joined(const struct phases_thread *); /* and so have all others */
-/* By who leads it: all have come to the join. */
+/* By the leader: all have reached the join. */
 void phases_team_end(struct phases_thread *, struct team *);
 void phases_teams_fold(void); /* helper only */
 extern bool phases_have_ompt;

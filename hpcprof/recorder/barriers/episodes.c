@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Episodes that are over: folded into the sums of their place, kept where it is worth it, told to who watches. */
+/* Completed episodes: folded into the sums of their site, kept if they are long enough, reported to the observer. */
 #include "hpcprof/recorder/barriers/barriers.h"
 
 enum { CELL_SLOTS = CELLS_MAX * 2 };

@@ -8,7 +8,7 @@
  *     GOMP_loop_end, GOMP_sections_end  with their cancel forms, which may return before the others have come: the team's
  *                                      episodes end with the team
  *
- * Where LLVM's libomp stands in (it has these names too) its tools interface tells, and these pass through.
+ * If LLVM's libomp replaces it (it has these names too) its tools interface is used, and these pass through.
  */
 #include "hpcprof/recorder/base/interpose.h"
 #include "hpcprof/recorder/barriers/barriers.h"
@@ -56,7 +56,7 @@ static void run_body(struct team *team)
     t->lane = lane;
 }
 
-/* What libgomp gets as the body, and its data: reductions look for theirs behind the first word. */
+/* The body's arguments as libgomp gets them: reductions look for theirs behind the first word. */
 struct wrapped {
     void *first;
     struct team *team;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI: one library for Open MPI, whose handles are pointers, and MPICH, whose handles are ints: here they are words that
- * are passed on. Collectives that no rank leaves before all have come are barriers of many processes: a rank knows its own
- * passage alone, and the passages of all ranks meet where measurements are read (phases/finish.c), by the communicator's
- * members and how many collectives it has had. Others, and messages, are waits.
+ * MPI: one library for Open MPI, whose handles are pointers, and MPICH, whose handles are ints: here they are words
+ * that are passed on. Collectives that no rank leaves before all have arrived are barriers of many processes: a rank
+ * knows only its own passage, and the passages of all ranks are joined when measurements are read (phases/finish.c), by
+ * the communicator's members and number of collectives so far. Other calls, and messages, are waits.
  *
  * Fortran's names too: Open MPI's Fortran calls PMPI directly, MPICH's calls MPI, and only the outermost counts.
  */
@@ -87,7 +87,7 @@ static uint64_t hash_members(word comm, int size, const void *caller)
     return h & 0xffffffffffffu;
 }
 
-/* Of those that are known, or one more; NULL: too many. Locked. */
+/* One of the known ones, or a new one; NULL: too many. Locked. */
 static struct group *group_with(uint64_t members, uint32_t ranks)
 {
     for (unsigned i = 0; i < group_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* To whoever watches the program while it runs: the launcher, through a pipe with a name. Lines, fields between tabs:
+/* Reports to an observer of the running program: the launcher, through a named pipe. Lines, fields between tabs:
  *
  *     E  warn  kind  name  module  address  number  threads  phase ns  barrier ns  who came last: "thread 3", "rank 1 thread 3"
  *     P  ...   one rank's passage of a collective: number is of its communicator's, phase ends with its arrival, barrier ns is
@@ -18,7 +18,7 @@
 
 static struct held out = {.fd = -1};
 
-enum { FIELD_BYTES = PIPE_BUF - 500 }; /* the end of a path that is longer is lost, and not the line's */
+enum { FIELD_BYTES = PIPE_BUF - 500 }; /* the end of a longer path is cut, not the line's */
 
 static void put_field(struct text *t, const char *field)
 {
@@ -68,10 +68,10 @@ static void send(const char *what, const struct notice *n, uint64_t phase, uint6
     put_who(&t, n->last_row < hpcrec.thread_rows.count ? threads[n->last_row].number : 0);
     hpcrec_text_str(&t, "\n");
     if (syscall(SYS_write, out.fd, line, (size_t)(t.at - line)) < 0)
-        hpcrec_phases.notices_lost++; /* nobody reads so fast */
+        hpcrec_phases.notices_lost++; /* the reader is too slow */
 }
 
-/* Threads that have stood at a barrier for so long: one word each time. */
+/* Threads that have waited at a barrier for so long: one report each time. */
 static void tell_waiting(struct thread *thread, void *now)
 {
     struct phases_thread *t = thread->phases;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LLVM's libomp (and Intel's): the tools interface of OpenMP 5 (OMPT) tells of teams, barriers and waits. libomp looks for
- * ompt_start_tool when it begins, and finds ours because we are preloaded. What is used of the interface is declared here.
+ * LLVM's libomp (and Intel's): the tools interface of OpenMP 5 (OMPT) reports teams, barriers and waits. libomp looks
+ * for ompt_start_tool when it begins, and finds ours because we are preloaded. The part of the interface that is used
+ * is declared here.
  *
  *     parallel_begin -> team        implicit_task begin -> the thread works in it
  *     sync_region begin, end        around every barrier; the join's has no place in workers (libomp 14), and they leave it
@@ -70,7 +71,7 @@ static void parallel_begin(ompt_data *task, const void *frame, ompt_data *parall
     parallel->ptr = t ? phases_team_begin(t, phases_site(t, phases_pc(from), BARRIER_OMP_JOIN, NULL)) : NULL;
 }
 
-/* The master has come to the join, or did so without a word where it is alone. */
+/* The master has reached the join, or did so without an event if it is alone. */
 static void parallel_end(ompt_data *parallel, ompt_data *task, int flags, const void *from)
 {
     struct phases_thread *t = phases_self();

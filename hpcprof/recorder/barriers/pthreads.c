@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In front of the C library: barriers, and waits that cost alike. What does not have to wait is not timed. */
+/* Wrappers of the C library: barriers, and waits of similar cost. Calls that do not block are not timed. */
 #include "hpcprof/recorder/base/interpose.h"
 #include "hpcprof/recorder/barriers/barriers.h"
 
@@ -57,7 +57,7 @@ static void *newest(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* Locks: first without waiting. Any answer but "taken" is what the waiting call would say. */
+/* Locks: first a try without waiting. Any result except "busy" is what the waiting call would return. */
 #define LOCK(name, try_name, type, kind)                                                                               \
     WRAP(int, try_name, (type * lock))                                                                                 \
     {                                                                                                                  \

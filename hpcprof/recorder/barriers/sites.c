@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places with barriers and waits: found and made by what calls and how, and what waits there add up to. */
+/* Sites of barriers and waits: found and created by caller and kind, and the sums of waits there. */
 #include "hpcprof/recorder/barriers/barriers.h"
 
 #include <sys/syscall.h>
@@ -17,7 +17,7 @@ static bool take_lock(unsigned turns)
     for (unsigned i = 0; i < turns; i++) {
         if (!atomic_load_explicit(&lock_word, memory_order_relaxed) && !atomic_exchange(&lock_word, 1))
             return true;
-        if (i % 64 == 63) /* whoever has it may wait for our processor */
+        if (i % 64 == 63) /* its owner may wait for our processor */
             syscall(SYS_sched_yield);
     }
     return false;

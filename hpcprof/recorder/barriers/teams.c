@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Teams of OpenMP, and what their threads write down of their barriers. */
+/* Teams of OpenMP, and the passages that their threads record at barriers. */
 #include "hpcprof/recorder/barriers/barriers.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
-    FOLD_AT = 32, /* passages in a lane: whoever leads folds them */
+    FOLD_AT = 32, /* passages in a lane: the leader folds them */
     NOT_MEASURED = SITES_MAX,
     FULL_AT = 60, /* and waits, where the helper does it just now: the others are one barrier before it at most */
 };
@@ -257,7 +257,7 @@ struct team *phases_team_begin(struct phases_thread *t, uint32_t join_site)
 void phases_team_end(struct phases_thread *t, struct team *team)
 {
     struct record *join = &team->lanes[0].join;
-    if (t->team != team) /* it is alone, and nobody said so */
+    if (t->team != team) /* it is alone, without an event */
         phases_team_enter(t, team);
     if (join->arrived == 0)
         phases_team_join(t, team);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* To the file: the tables of phases/tables.h as blocks TDEF and TROW. Sums add to what came before: each time what is new. */
+/* To the file: the tables of phases/tables.h as blocks TDEF and TROW. Sums are increments: each time only the
+   increase. */
 #include "hpcprof/format/format.h"
 #include "hpcprof/recorder/barriers/barriers.h"
 #include "hpcprof/recorder/output/output.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 
 static uint32_t rows_in_file[PHASES_RECORDED];
-static uint32_t first_table; /* ours follow those of nobody: 0 */
+static uint32_t first_table; /* ours have no preceding ones: 0 */
 
 const char *const phases_kind_words[] = {
 #define X(name, words) words,
@@ -377,7 +378,7 @@ static bool has_moved(const struct phases_thread *t, enum state what, uint64_t s
            t->written.context != context || t->written.passed != passed;
 }
 
-/* Whoever has joined its team, and so have all others, sleeps until the next parallel region. */
+/* A thread that has joined its team, as all others have, sleeps until the next parallel region. */
 static enum state state_of(const struct phases_thread *t, uint64_t since, const struct site *s)
 {
     if (phases_team_has_joined(t))

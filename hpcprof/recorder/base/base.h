@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all of the recorder stands on: memory, bytes for the file, text, clocks, the lock, descriptors. */
+/* The foundation of the recorder: memory, bytes for the file, text, clocks, the lock, descriptors. */
 #ifndef HPCPROF_RECORDER_BASE_H
 #define HPCPROF_RECORDER_BASE_H
 
@@ -21,7 +21,7 @@ struct area {
     size_t count, room; /* in items */
     bool full;
 };
-bool hpcrec_area_room(struct area *, size_t items, size_t item_size); /* room for that many in all */
+bool hpcrec_area_room(struct area *, size_t items, size_t item_size); /* capacity */
 void hpcrec_area_free(struct area *, size_t item_size);
 void *hpcrec_map(size_t bytes); /* cleared; NULL: none */
 void hpcrec_unmap(void *, size_t bytes);
@@ -37,7 +37,7 @@ void hpcrec_put_u32(struct out *, uint32_t);
 void hpcrec_put_uleb(struct out *, uint64_t);
 void hpcrec_put_sleb(struct out *, int64_t);
 void hpcrec_put_string(struct out *, const char *);
-/* A block is what is put between begin and end. */
+/* A block is the bytes put between begin and end. */
 size_t hpcrec_block_begin(struct out *, uint32_t type);
 void hpcrec_block_end(struct out *, size_t begin);
 
@@ -63,7 +63,7 @@ int hpcrec_fd_keep(int fd);   /* the new number; fd if it cannot be moved */
 void hpcrec_fd_close(int *fd);
 bool hpcrec_fd_is_ours(int fd);
 void hpcrec_fd_disown(int fd);    /* the number is the program's now */
-void hpcrec_fd_move_away(int fd); /* because the program wants the number */
+void hpcrec_fd_move_away(int fd); /* because the program needs the number */
 unsigned hpcrec_fd_count(void);
 int hpcrec_fd_next(int from); /* the first one of ours at or above; INT_MAX: none */
 void hpcrec_fd_forget_all(void);
@@ -75,10 +75,9 @@ struct held {
 void hpcrec_hold(struct held *, const char *path, int flags);
 int hpcrec_held(struct held *, const char *path,
                 int flags); /* opened again where it was closed behind our back; or -1 */
-/* Has the process' first thread not ended yet? Asked without /proc, which may not be there; -1: the system does not
- * say. */
+/* Is the process' first thread alive? Checked without /proc, which may not be mounted; -1: unknown. */
 int hpcrec_first_thread_lives(void);
-/* Reads our own memory; false where nothing is mapped. */
+/* Reads our own memory; false if nothing is mapped. */
 bool hpcrec_peek(uint64_t address, void *to, size_t n);
 /* Calls run(arg) where what it opens and closes takes none of the program's numbers, not for a moment (private_fds.c): by the
  * helper; others, and where the system does not permit it, call it as it is. Errno is as run left it. */

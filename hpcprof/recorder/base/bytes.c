@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The few functions on bytes and text we use, as our own: calls from here do not reach those that a sanitizer's runtime
- * puts in front of the C library's, which would take our helper's business for the program's. (In a static program a
- * second memcpy would be everybody's; there the library's are used.)
+ * Our own versions of the few functions on bytes and text we use: calls do not reach those that a sanitizer's runtime
+ * interposes on the C library's, which would take our helper's work for the program's. (In a static program a second
+ * memcpy would be everybody's; there the library's are used.)
  */
 #ifndef HPCREC_STATIC
 
@@ -126,4 +126,4 @@ char *(strstr)(const char *s, const char *wanted)
 
 #endif
 
-typedef int hpcrec_bytes_not_empty; /* ISO C wants something in a file */
+typedef int hpcrec_bytes_not_empty; /* ISO C requires a declaration in a file */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the launcher asked for: one environment variable (protocol.h). */
+/* The launcher's request: one environment variable (protocol.h). */
 #include "hpcprof/recorder/base/state.h"
 
 /* Copies one value, up to a separator, with %XX undone; gives where it stopped. */

@@ -47,7 +47,7 @@ bool hpcrec_area_room(struct area *a, size_t items, size_t item_size)
         return false;
     }
     a->items = p;
-    /* Whole pages belong to it: room is derived from bytes the same way when it grows again. */
+    /* Whole pages belong to it: the capacity is derived from bytes the same way when it grows again. */
     a->room = bytes / item_size;
     while (page_up(a->room * item_size) != bytes)
         a->room--; /* never: item_size is below a page */
@@ -110,7 +110,7 @@ void hpcrec_put_string(struct out *o, const char *s)
     hpcrec_put(o, s, n);
 }
 
-/* CRC-32 (IEEE), four bits at a time: a table of 64 bytes is enough for what we write. */
+/* CRC-32 (IEEE), four bits at a time: a table of 64 bytes is fast enough for our amount of data. */
 static uint32_t crc32_of(const uint8_t *p, size_t n)
 {
     static const uint32_t nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
@@ -147,7 +147,7 @@ size_t hpcrec_block_begin(struct out *o, uint32_t type)
 
 void hpcrec_block_end(struct out *o, size_t begin)
 {
-    if (o->bytes.full) /* some of it is missing: what is in the buffer is thrown away by who writes it */
+    if (o->bytes.full) /* incomplete: the writer discards the buffer */
         return;
     uint8_t *head = (uint8_t *)o->bytes.items + begin, *payload = head + FORMAT_BLOCK_BYTES;
     size_t length = o->bytes.count - begin - FORMAT_BLOCK_BYTES;

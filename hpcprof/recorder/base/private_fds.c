@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the helper opens for a moment would take the lowest free number, which a program that closes 0 and opens its own
- * counts on. So such work is done by a thread of the kernel's that lives as long as the work does and has a table of
- * descriptors of its own: a copy (unshare(2), CLONE_FILES). Where that is not permitted, in the program's table.
+ * A file opened by the helper for a moment would take the lowest free number, which a program that closes 0 and opens
+ * its own relies on. So such work is done by a thread of the kernel's that lives as long as the work does and has a
+ * table of descriptors of its own: a copy (unshare(2), CLONE_FILES). If that is not permitted, in the program's table.
  *
  * The thread has the helper's thread-local data, errno with it, while the helper waits; the C library does not know it.
  */
@@ -92,7 +92,7 @@ static long start(uint8_t *stack_end, void (*begin)(struct work *), struct work 
 }
 #endif
 
-/* A filter for all threads may kill who makes a system call that it does not know. */
+/* A filter for all threads may kill a thread that makes an unknown system call. */
 static bool permitted(void)
 {
     return hpcrec_is_helper() && raw_prctl(PR_GET_SECCOMP, NULL) == 0;

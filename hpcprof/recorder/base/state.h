@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The recorder's state: what was asked for, threads, the tables while they grow, the file. One process has one of it. */
+/* The recorder's state: the configuration, threads, the tables while they grow, the file. One process has one of it. */
 #ifndef HPCPROF_RECORDER_BASE_STATE_H
 #define HPCPROF_RECORDER_BASE_STATE_H
 
@@ -20,7 +20,7 @@ struct config {
     bool papi; /* --sampler papi */
     bool multiplex;
     bool children;     /* follow fork and exec */
-    bool call_paths;   /* with each sample, who called whom */
+    bool call_paths;   /* the call path of each sample */
     size_t paths_max;  /* contexts that are kept then; 0: as many as is usual */
     bool phases;       /* barriers and waits, in the library that has barriers/ */
     bool watch;        /* each episode of a barrier is reported, */
@@ -67,10 +67,10 @@ struct thread {
     uint32_t stack_bytes;     /* how much of the stack comes with each sample of the ring */
     struct path_queue *paths; /* paths.c; NULL: none asked for. Of handlers' samples */
     struct path_queue
-        *ring_paths; /* of the ring's: the path before is another one. The same where there are no others */
+        *ring_paths; /* of the ring's: the path before is a different one. The same if there are no others */
     struct phases_thread *phases; /* barriers/; NULL: not asked for */
     size_t stack_size;            /* of its stack; 0: unknown, or the main thread */
-    bool found;                   /* by looking into /proc: nobody will tell us of its end */
+    bool found;                   /* found by looking into /proc: its end will not be reported to us */
     bool begun;
 
     /* kernel ring (perf.c) */
@@ -78,7 +78,7 @@ struct thread {
     uint64_t perf_id[EVENTS_MAX];
     uint8_t *ring; /* control page and data pages; NULL: none */
     size_t ring_bytes;
-    uint64_t base[EVENTS_MAX]; /* what was counted while measuring was off */
+    uint64_t base[EVENTS_MAX]; /* counted while measuring was off */
 
     /* PAPI and timers */
     int event_set;
@@ -94,7 +94,7 @@ struct thread {
     struct mark marks[MARKS];
     _Atomic uint32_t mark_head, mark_tail;
 
-    /* written by handlers of this thread, read by who holds the lock */
+    /* written by handlers of this thread, read by the owner of the lock */
     _Atomic uint32_t queue_head, queue_tail;
     _Atomic uint64_t dropped[EVENTS_MAX];
     struct queued queue[QUEUE_ENTRIES];
@@ -107,7 +107,8 @@ struct thread {
 
 /* ---- barriers and waits ------------------------------------------------------------------------------------- */
 
-/* What the recorder calls in barriers/, which is in one of the libraries alone and enters itself in hpcrec.barriers. */
+/* Functions of barriers/ that the recorder calls; one of the libraries has none, the other registers itself in
+   hpcrec.barriers. */
 struct barrier_calls {
     void (*begin)(void); /* when the process begins to record */
     void (*thread_create)(struct thread *);
@@ -119,7 +120,7 @@ struct barrier_calls {
     void (*resolve)(void);                 /* locked: places become contexts */
     void (*moved)(const uint32_t *);       /* locked: contexts have new rows */
     void (*write)(struct out *, bool all); /* locked */
-    void (*notify)(void);                  /* locked: to who watches */
+    void (*notify)(void);                  /* locked: to the observer */
     bool (*seen)(void);                    /* a barrier or a wait */
     /* The thread is in that region of the program's now, and in its phase of it. */
     void (*region)(struct thread *, uint32_t region);
@@ -152,7 +153,7 @@ struct recorder {
     char file_name[256], plain_name[256], temp_name[272];
     uint64_t file_end, full_bytes, journal_bytes; /* good bytes; of the last full write; appended since */
     size_t modules_written, contexts_written, regions_written, threads_written, extra_events_written;
-    struct area extra_events; /* rows for lost and throttled samples, made when there are some */
+    struct area extra_events; /* rows for lost and throttled samples, created when there are some */
     bool must_rewrite;        /* an append failed: the next write is a full one */
     int last_errno;
     bool created, writing_full, nothing_to_write, keep_empty, delay_over, duration_over, was_switched;
@@ -166,7 +167,7 @@ struct recorder {
 extern struct recorder hpcrec;
 
 extern _Thread_local struct thread *hpcrec_self __attribute__((tls_model("initial-exec")));
-/* The function the thread waits in with our signals held back: what they tell when they come happened in there. 0:
+/* The function in which the thread waits with our signals blocked: samples delivered afterwards happened in there. 0:
  * none. */
 extern _Thread_local uint64_t hpcrec_waiting_pc __attribute__((tls_model("initial-exec")));
 

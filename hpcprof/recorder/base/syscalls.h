@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * System calls without the C library in between. Sanitizers' runtimes stand in front of the library's functions, take
- * our memory and files for the program's, and are half gone when a thread's last acts are ours. errno is set as usual.
+ * System calls without the C library in between. Sanitizers' runtimes interpose on the library's functions, take our
+ * memory and files for the program's, and are half torn down when a thread's last acts are ours. errno is set as usual.
  */
 #ifndef HPCPROF_RECORDER_BASE_SYSCALLS_H
 #define HPCPROF_RECORDER_BASE_SYSCALLS_H

@@ -90,7 +90,7 @@ void hpcrec_fd_forget_all(void)
     atomic_store(&our_fd_count, 0);
 }
 
-/* The upper quarter of what the soft limit allows, but not so high that the kernel's table grows by much. */
+/* The upper quarter of the range that the soft limit allows, but not so high that the kernel's table grows by much. */
 static int fd_base(void)
 {
     struct rlimit limit;
@@ -173,7 +173,7 @@ int hpcrec_held(struct held *h, const char *path, int flags)
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
-/* By our own thread's number: the process' is the first thread's, which has no memory any more when it is gone. */
+/* By our own thread's number: the process' number is the first thread's, which has no memory once it has ended. */
 bool hpcrec_peek(uint64_t address, void *to, size_t n)
 {
     struct iovec here = {to, n}, there = {(void *)(uintptr_t)address, n};

@@ -8,7 +8,7 @@
  *     ...
  *     hpcview_region_end("solve");
  *
- * Without `hpcview record` every call is a test of one variable. There is nothing to link; glibc before 2.34 wants
+ * Without `hpcview record` every call is a test of one variable. There is nothing to link; glibc before 2.34 needs
  * -ldl. C99, C++, and Fortran (share/hpcview/fortran/hpcview.f90: `use hpcview`). Regions belong to the thread that
  * begins them and nest; they end in the reverse order they began. Names are compared as text, and should be few: not
  * one per iteration.
@@ -60,7 +60,7 @@ static inline const struct hpcview_calls *hpcview_calls_(void)
                                                                                     : hpcview_look_();
 }
 
-/* Measuring on; off. Nothing where nothing is recorded. */
+/* Measuring on; off. No effect if nothing is recorded. */
 static inline void hpcview_start(void)
 {
     const struct hpcview_calls *c = hpcview_calls_();
@@ -97,9 +97,9 @@ static inline void hpcview_region_end(const char *name)
  *     while (count != all) ;
  *     HPCVIEW_BARRIER_LEAVE("exchange");
  *
- * Every thread says when it arrives, and when it goes on; nobody goes on before all have arrived. A name is one barrier
- * wherever it stands. LOOP_ARRIVE is for barriers in loops, which add up and are not told of one by one. Compiled with
- * HPCVIEW_NO_BARRIERS they are nothing at all.
+ * Every thread calls ARRIVE when it arrives, and LEAVE when it continues; no thread continues before all have arrived.
+ * A name is one barrier wherever it is used. LOOP_ARRIVE is for barriers in loops, which are summed and not reported
+ * one by one. Compiled with HPCVIEW_NO_BARRIERS the macros are empty.
  */
 struct hpcview_barrier_calls {
     void (*arrive)(const char *name, int loop);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What fell where: contexts (module, address) and cells (thread, context, event, region), found by open-addressing
- * hashes. */
+/* Counts: contexts (module, address) and cells (thread, context, event, region), found by open-addressing hashes. */
 #include "hpcprof/format/format.h"
 #include "hpcprof/recorder/output/output.h"
 #include "hpcprof/recorder/unwind/unwind.h"
@@ -22,10 +21,10 @@ static struct {
 } cache[CACHE];
 
 enum {
-    ROWS_MAX = 32 << 20, /* more distinct places than any program shows; beyond them samples count as lost */
+    ROWS_MAX = 32 << 20, /* more distinct locations than any program has; samples beyond them count as lost */
     PATHS_MAX = 1 << 20, /* contexts with call paths: 16 MB and an index of 8, and about 5 MB of file. When three
-                            quarters are taken, paths are cut where they were visited least. What finds no room until
-                            then is counted without its path */
+                            quarters are taken, paths are cut where they were visited least. Samples beyond the capacity
+                            are counted without their paths */
 };
 
 static size_t thinned_to; /* contexts there were when paths had been cut last */
@@ -106,7 +105,7 @@ static bool is_cut(uint32_t row)
     return false;
 }
 
-/* CONTEXT_NONE: there are as many, or there is no memory. */
+/* CONTEXT_NONE: the table is full, or there is no memory. */
 static uint32_t context_row(const struct context_row *wanted, size_t most)
 {
     if (!make_room(&hpcrec.contexts, sizeof *wanted, &context_index, context_hash_of))
@@ -223,19 +222,19 @@ uint32_t hpcrec_region_row(const char *name, uint32_t parent)
  *     main > f > g > h > x    3       What was visited less than `least` times goes, and its samples come below the last
  *                > i > x    2       frame that was visited more:      main > f > [path cut: ...] > x    5
  *
- * All callers of a frame that stays do, and each sample keeps its instruction. So what a frame that stays has, itself and
- * with all it called, is what it had.
+ * All callers of a retained frame are retained, and each sample keeps its instruction. So the inclusive and exclusive
+ * counts of retained frames are unchanged.
  */
 
 enum fate { GOES, STAYS, MOVES }; /* MOVES: it goes, and has samples of its own */
 
 struct thinning {
-    uint64_t least, most; /* visits: of what stays, and of any row */
+    uint64_t least, most; /* visits: of retained rows, and of any row */
     struct area visits;   /* uint64_t by row: samples there and below */
     struct area fate;     /* uint8_t by row */
     struct area moved;    /* uint32_t by row: its new one; CONTEXT_NONE: there is none */
     struct area old;      /* the rows */
-    uint32_t full;        /* module of what stands for frames that went */
+    uint32_t full;        /* module of the rows that replace removed frames */
 };
 
 static bool is_visited(const struct thinning *t, const struct context_row *rows, uint32_t row)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The measurement file. What is new is appended twice a second; when what was appended outgrows a fresh file, a fresh
- * one is written beside it and renamed over it: hours of running leave a file of the size its distinct places need.
+ * The measurement file. New data are appended twice a second; when the appended part outgrows a fresh file, a fresh one
+ * is written next to it and renamed over it: hours of running leave a file of the size that its distinct locations
+ * need.
  */
 #include "hpcprof/format/format.h"
 #include "hpcprof/recorder/base/syscalls.h"
@@ -90,7 +91,7 @@ static void put_threads(struct out *o, size_t from)
     hpcrec_block_end(o, block);
 }
 
-/* The row of the event that counts lost (or throttled) samples of event e; there is one only where some were lost. */
+/* The row of the event that counts lost (or throttled) samples of event e; it exists only if some were lost. */
 static uint32_t extra_event(unsigned e, bool throttled)
 {
     struct extra_event *rows = hpcrec.extra_events.items;
@@ -395,7 +396,7 @@ static bool first_write(const struct out *o)
         full_done(fd, o->bytes.count);
         return true;
     }
-    /* Part of a file is no measurement; it is tried again. */
+    /* Part of a file is not a measurement; it is tried again. */
     syscall(SYS_unlinkat, directory(), hpcrec.file_name, 0);
     hpcrec_fd_close(&hpcrec.file_fd);
     hpcrec.created = false;
@@ -497,8 +498,7 @@ void hpcrec_file_encode(bool end, int status)
         put_end(&hpcrec.out, status);
 }
 
-/* The last resort: what could not be written is at least said, in the few bytes that the file's last disk block has
- * left. */
+/* The last resort: unwritten data are at least reported, in the few bytes that the file's last disk block has left. */
 static void write_epitaph(void)
 {
     struct out *o = &hpcrec.out;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which module, and where in it, an address is: /proc/self/maps for what is mapped, the ELF headers in memory for
- * link-time addresses and build ids. Read again when the loader says that something came or went, and at most once a
- * round for an address that is nowhere (code made at run time).
+ * The module of an address, and its offset in it: /proc/self/maps for mappings, the ELF headers in memory for link-time
+ * addresses and build ids. Read again when the loader reports a change, and at most once a round for an address without
+ * a mapping (code made at run time).
  */
 #include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/output.h"
@@ -147,7 +147,7 @@ static bool is_octal(const char *s)
     return true;
 }
 
-/* The path as it is: the kernel writes newlines and backslashes in octal, and says where a file is gone. */
+/* The path as it is: the kernel writes newlines and backslashes in octal, and marks deleted files. */
 static uint32_t path_string(const char *s, size_t n)
 {
     static char path[4096 + 16];
@@ -222,7 +222,7 @@ static void add_line(const char *s, const struct range *old, size_t old_count)
         ((struct range *)ranges.items)[ranges.count++] = r;
 }
 
-/* An address range used again by another file is another range: it gets its module anew. What stayed keeps its row. */
+/* An address range reused by another file is another range: it gets its module anew. Unchanged ones keep their rows. */
 static void keep_known_rows(const struct range *old, size_t old_count)
 {
     struct range *now = ranges.items;
@@ -334,7 +334,8 @@ static void look_into(struct range *r, char *build_id, size_t room)
             header_vaddr = phdr[i].p_vaddr - phdr[i].p_offset;
             has_header = true;
         }
-        /* Of two segments that share a page of the file (code and data of a small program do), it is code's. */
+        /* Of two segments that share a page of the file (as code and data of a small program do), the page is
+           code's. */
         bool code = phdr[i].p_flags & PF_X;
         if (r->offset >= page_offset && r->offset < phdr[i].p_offset + phdr[i].p_filesz && (code || !is_code)) {
             r->vaddr = r->offset - phdr[i].p_offset + phdr[i].p_vaddr;
@@ -427,7 +428,7 @@ uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address)
     return r->module;
 }
 
-/* What a module without samples cost is known, if the module is: nothing. */
+/* The cost of a module without samples is known, if the module is: zero. */
 void hpcrec_maps_name_all(void)
 {
     if (stale)

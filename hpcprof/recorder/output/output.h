@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From samples to the file: where an address is (maps.c), who called it (paths.c), how often it was seen (counts.c), samples on
- * their way from signal handlers (queue.c), and what is written when (file.c).
+ * From samples to the file: location of an address (maps.c), its call path (paths.c), counts (counts.c), samples on
+ * their way from signal handlers (queue.c), and writing (file.c).
  */
 #ifndef HPCPROF_RECORDER_OUTPUT_H
 #define HPCPROF_RECORDER_OUTPUT_H
@@ -22,7 +22,7 @@ void hpcrec_maps_check(void); /* asks the loader whether something was */
 /* The row of the module that holds pc, and the link-time address in it. Always finds one ("[anonymous]", "[unknown]").
  */
 uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address);
-uint32_t hpcrec_maps_named(const char *name); /* the row of "[...]", which is no file */
+uint32_t hpcrec_maps_named(const char *name); /* the row of "[...]", which is not a file */
 void hpcrec_maps_name_all(void);              /* gives rows to the files of code in which nothing was sampled, too */
 void hpcrec_maps_new_round(void);             /* permits one more reading of the maps for addresses that are nowhere */
 const char *hpcrec_string(uint32_t offset);
@@ -51,16 +51,16 @@ uint32_t hpcrec_context(uint64_t pc, uint32_t parent);
 uint32_t hpcrec_context_cut(unsigned why);
 void hpcrec_count(uint32_t thread, unsigned event, uint32_t region, uint64_t pc, uint32_t parent, uint32_t samples,
                   uint64_t value);
-/* Puts COUNTS blocks of what is new (all: of everything) and takes note that it is written. */
+/* Puts COUNTS blocks of the increase (all: of everything) and marks it as written. */
 void hpcrec_put_counts(struct out *, bool all);
 uint32_t hpcrec_region_row(const char *name, uint32_t parent); /* locked */
 void hpcrec_counts_forget(void);
 void hpcrec_contexts_stale(void); /* addresses mean something else from now on */
 /* Soon there will be as many as we keep. */
 bool hpcrec_contexts_are_many(void);
-/* Cuts paths where they were visited least: rows have new numbers then, and the next file is a full one. moved[row] is
-   the new one, CONTEXT_NONE where there is none; rows without a parent stay. tell may be called more than once; NULL: it
-   cannot be now. */
+/* Cuts paths where they were visited least: rows have new numbers then, and the next file is a full one. moved[row]
+   is the new one, CONTEXT_NONE if there is none; rows without a parent stay. tell may be called more than once; NULL:
+   not possible now. */
 void hpcrec_contexts_thin(void (*tell)(const uint32_t *moved));
 
 struct region_row {

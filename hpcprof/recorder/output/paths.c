@@ -6,9 +6,9 @@
 #include <sys/resource.h>
 
 enum {
-    FIRST_FRAME = 512,          /* what the main thread's first function may leave below where its stack began */
+    FIRST_FRAME = 512,          /* bytes that the main thread's first function may leave below the start of its stack */
     CHUNK = 512,                /* of another stack, read at once; never across a page */
-    MAIN_STACK_MOST = 96 << 20, /* the kernel keeps 128 MiB below the stack free of mappings, whatever its limit */
+    MAIN_STACK_MOST = 96 << 20, /* the kernel keeps 128 MiB below the stack free of mappings, for any limit */
 };
 
 struct path_queue {
@@ -16,8 +16,8 @@ struct path_queue {
     uint64_t low, high; /* the thread's own stack: readable from its stack pointer up to `high`, where that is within */
     uint64_t first_low, first_high; /* the frames of the thread's first functions */
     _Atomic uint32_t head, tail;    /* of words */
-    bool no_previous;               /* what was queued last was not all of it */
-    _Atomic bool start_over;        /* rows of the path before may be gone */
+    bool no_previous;               /* the last entry of the queue was incomplete */
+    _Atomic bool start_over;        /* rows of the path before may be invalid */
     uint64_t chunk_at;
     uint8_t chunk[CHUNK];
     unsigned now; /* which of `path` is being walked; the other one is the path before */
@@ -63,7 +63,7 @@ void hpcrec_paths_free(struct thread *t)
     hpcrec_unmap(t->paths, sizeof *t->paths);
 }
 
-/* glibc's and nobody else's: where the main thread's stack pointer was before anything ran. */
+/* Only in glibc: the main thread's stack pointer before anything ran. */
 extern void *__libc_stack_end __attribute__((weak));
 
 static void main_stack(struct path_queue *q)

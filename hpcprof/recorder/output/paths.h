@@ -14,12 +14,12 @@
 #include "hpcprof/recorder/unwind/unwind.h"
 
 enum {
-    PATH_FRAMES = 16384, /* of one path: recursion goes deeper only where it has gone wrong */
+    PATH_FRAMES = 16384, /* of one path: only runaway recursion is deeper */
     PATH_WORDS = 16384,  /* frames of one thread that handlers hold until drained; a power of two */
 };
 
-/* What the kernel is asked for with each sample in the ring: as much as a record holds. It copies no more than there
-   is, and some functions take tens of kilobytes (a compiler's arithmetic: one path in a hundred is longer than 32). */
+/* The kernel's request for each sample in the ring: as much as a record holds. It copies no more than there is, and
+   some functions use tens of kilobytes (a compiler's arithmetic: one path in a hundred is longer than 32). */
 enum { HPCREC_STACK_BYTES = (64 << 10) - 512, HPCREC_STACK_LEAST = HPCREC_STACK_BYTES / 32 };
 #if defined __x86_64__
 #define HPCREC_REGISTERS_MASK 0xff01ffull /* all but segments and flags: asm/perf_regs.h */
@@ -34,16 +34,15 @@ static inline uint64_t hpcrec_drain_ms(void)
     return hpcrec.config.call_paths ? PATHS_DRAIN_MS : DRAIN_MS;
 }
 
-void hpcrec_paths_create(struct thread *); /* none where none are asked for, or there is no memory */
+void hpcrec_paths_create(struct thread *); /* none if none are requested, or there is no memory */
 void hpcrec_paths_free(struct thread *);
 void hpcrec_paths_begin(struct thread *); /* by the thread itself: where its stack is */
-void hpcrec_paths_refresh(void);          /* locked: objects may have come and gone */
+void hpcrec_paths_refresh(void);          /* locked: objects may have been loaded and unloaded */
 /* In the handler: walks, and completes the queue's entry. */
 void hpcrec_path_put(struct thread *, struct queued *, const void *context);
 /* The row that the queued sample was called from; in the order they were queued, each once. Locked. */
 uint32_t hpcrec_path_take(struct thread *, const struct queued *);
-/* The same for a sample whose registers and stack are at `p`. Locked. *pc becomes the user's where it is the kernel's.
- */
+/* The same for a sample whose registers and stack are at `p`. Locked. *pc becomes the user's if it is the kernel's. */
 uint32_t hpcrec_path_of_record(struct thread *, const uint8_t *p, const uint8_t *end, uint64_t *pc);
 void hpcrec_paths_moved(const uint32_t *moved); /* locked: contexts have new rows */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the file says about the process before anything is counted: put together once, at the start. */
+/* Properties of the process that precede all counts in the file: collected once, at the start. */
 #include "hpcprof/format/format.h"
 #include "hpcprof/recorder/process/process.h"
 #include "hpcprof/recorder/sampling/sampling.h"
@@ -16,7 +16,7 @@ static struct {
     char text[16384]; /* files of /proc and /sys as read */
 } environment;
 
-/* The words of the command line, those with blanks in quotes. */
+/* The arguments of the command line, those with blanks in quotes. */
 static void read_command(void)
 {
     ssize_t n = hpcrec_slurp("/proc/self/cmdline", environment.text, sizeof environment.text);

@@ -17,7 +17,7 @@
 
 static struct {
     pthread_t thread;
-    _Atomic uint32_t asked; /* futex word: tasks asked for */
+    _Atomic uint32_t asked; /* futex word: requested tasks */
     _Atomic uint32_t done;  /* futex word */
     _Atomic int task, status;
     _Atomic bool finished;
@@ -26,7 +26,7 @@ static struct {
 
 static int exit_status = -1; /* as by wait(2), once we know */
 
-/* ---- who we are -------------------------------------------------------------------------------------- */
+/* ---- identity of this process ------------------------------------------------------------------------ */
 
 static const char *base_name(const char *path)
 {
@@ -62,7 +62,7 @@ static void switch_locked(bool on)
         return;
     hpcrec.was_switched = true;
     if (on) {
-        drain(); /* with measuring still off, what was sampled meanwhile is thrown away */
+        drain(); /* with measuring still off, samples taken meanwhile are discarded */
         hpcrec.measuring = true;
         hpcrec_threads_switch(true);
     } else {
@@ -113,8 +113,8 @@ static void do_task(enum hpcrec_task task, int status)
     }
 }
 
-/* The C library ends a process whose last thread ends, with all that exit does, and the kernel one whose last thread
-   ends by the system call. Both count our helper, so the helper has to do what they would have done. */
+/* The C library ends a process whose last thread ends, by exit, and the kernel one whose last thread ends by the
+   system call. Both count our helper, so the helper has to do the same. */
 static void end_process(enum hpcrec_left left, int status)
 {
     sigset_t none;
@@ -211,7 +211,7 @@ static bool start_helper(void)
     return status == 0;
 }
 
-/* Where the system permits no further thread, the program's write. */
+/* If the system permits no further thread, the program's threads write. */
 static void do_it_ourselves(enum hpcrec_task task, int status)
 {
     static _Atomic bool busy;
@@ -282,7 +282,7 @@ static void at_quick_exit_(void)
 
 /* ---- fork ---------------------------------------------------------------------------------------------------- */
 
-static sigset_t fork_mask;           /* of whom the lock lets fork one at a time */
+static sigset_t fork_mask;           /* the lock admits one fork at a time */
 static bool fork_locked, was_forked; /* the latter in the child, until its own recording begins */
 _Thread_local bool hpcrec_in_fork_wrapper __attribute__((tls_model("initial-exec")));
 

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-/* What hpcview.h calls: exported as hpcview_calls_1. */
+/* Entry points of hpcview.h: exported as hpcview_calls_1. */
 struct hpcview_calls {
     void (*start)(void);
     void (*stop)(void);
@@ -30,7 +30,7 @@ extern _Thread_local bool hpcrec_in_fork_wrapper __attribute__((tls_model("initi
 
 /* ---- threads.c ----------------------------------------------------------------------------------------------- */
 
-struct thread *hpcrec_thread_create(void);   /* room for one; NULL: none */
+struct thread *hpcrec_thread_create(void);   /* a free slot; NULL: none */
 void hpcrec_thread_discard(struct thread *); /* one that never began */
 void hpcrec_thread_begin(struct thread *);   /* by the thread itself, as its first act */
 void hpcrec_thread_end(struct thread *);     /* by the thread itself, as its last act */
@@ -38,8 +38,8 @@ void hpcrec_thread_totals(struct thread *);  /* PAPI's, by the thread itself */
 void hpcrec_drain_thread(struct thread *);   /* locked: ring and queue */
 void hpcrec_threads_drain(void);             /* locked */
 void hpcrec_threads_init(void);
-void hpcrec_threads_look(pid_t helper); /* locked: threads nobody told us of, and their ends */
-/* The program has no thread left: ours is the last, and what it does now ends the process. */
+void hpcrec_threads_look(pid_t helper); /* locked: threads that did not register, and their ends */
+/* The program has no thread left: ours is the last, and its exit ends the process. */
 enum hpcrec_left { STILL_THERE, LEFT_BY_LIBRARY /* which would exit(0) now */, LEFT_BY_KERNEL /* with *status */ };
 enum hpcrec_left hpcrec_threads_left(int *status); /* locked */
 void hpcrec_remember_ended(pid_t tid);             /* locked */
@@ -57,7 +57,7 @@ void hpcrec_environment_gather(void);
 /* ---- wrap.c --------------------------------------------------------------------------------------------------- */
 
 void hpcrec_wrap_init(void);
-void hpcrec_remember_environment(void); /* what a child's environment must hold */
+void hpcrec_remember_environment(void); /* contents of a child's environment */
 void hpcrec_clean_environment(void);    /* so that children are not recorded */
 int hpcrec_real_pthread_create(pthread_t *, const void *attr, void *(*)(void *), void *);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program's threads: told of by pthread_create's wrapper and a key's destructor, or found by looking into /proc. */
+/* The program's threads: registered by pthread_create's wrapper and a key's destructor, or found by looking into
+   /proc. */
 #include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"
 #include "hpcprof/recorder/process/process.h"
@@ -24,10 +25,10 @@ static _Atomic bool main_ended;
 static struct held task_dir = {.fd = -1};
 
 /*
- * The kernel ends a process with its last thread, and that must not be ours: so what is left is looked at in every
- * turn. The first thread stays, dead, until all others are gone, and its status can be read then. The process' status
- * is the last thread's (before Linux 6.0: the first thread's); a thread that is gone takes it along, unless somebody
- * holds a descriptor of it (pidfd_open(2), Linux 6.15). So when the first thread is gone, we hold the others'.
+ * The kernel ends a process with its last thread, and that must not be ours: so the remaining threads are checked in
+ * every turn. The first thread stays, dead, until all others have ended, and its status can be read then. The process'
+ * status is the last thread's (before Linux 6.0: the first thread's); it is lost with that thread, unless somebody
+ * holds a descriptor of it (pidfd_open(2), Linux 6.15). So when the first thread has ended, we hold the others'.
  */
 enum { HELD_THREADS = 16, PIDFD_OF_THREAD = O_EXCL, PIDFD_HAS_EXIT = 8 };
 static struct {
@@ -329,14 +330,14 @@ void hpcrec_threads_move_fd(int from, int to)
                 t->fd[e] = to;
 }
 
-/* ---- threads that nobody told us of: started by the C library itself, or by clone
- * ------------------------------------ */
+/* ---- threads that did not register: started by the C library itself, or by clone
+ * ------------------------------------- */
 
 enum { REMEMBERED = 64 };
 static pid_t ended_tids[REMEMBERED], seen_once[REMEMBERED];
 static unsigned ended_at, seen_count;
 
-/* A thread that told us of its end is in /proc for a moment longer. */
+/* A thread that reported its end is in /proc for a moment longer. */
 void hpcrec_remember_ended(pid_t tid)
 {
     ended_tids[ended_at++ % REMEMBERED] = tid;
@@ -362,7 +363,7 @@ static void attach(pid_t tid)
         hpcrec_thread_discard(t);
 }
 
-/* Attached when seen twice: most threads tell us of themselves within microseconds. */
+/* Attached when seen twice: most threads register within microseconds. */
 static void consider(pid_t tid, pid_t helper, pid_t *now, unsigned *now_count)
 {
     if (tid == helper || find_tid(tid) || in_list(ended_tids, REMEMBERED, tid) ||
@@ -419,8 +420,8 @@ static unsigned task_count(void)
     return fd < 0 || raw_fstat(fd, &st) < 0 || st.st_nlink < 2 ? 0 : (unsigned)st.st_nlink - 2;
 }
 
-/* ---- ends that nobody tells us of: a thread that makes the exit system call itself
- * ------------------------------------
+/* ---- unreported ends: a thread that makes the exit system call itself
+ * -------------------------------------------------
  */
 struct thread_info { /* linux/pidfd.h: struct pidfd_info, its first version */
     uint64_t mask, cgroup;
@@ -514,7 +515,7 @@ static bool is_gone(pid_t tid)
     return syscall(SYS_tgkill, atomic_load(&hpcrec.pid), tid, 0) != 0 && errno == ESRCH;
 }
 
-/* Threads we found ourselves; `all`: also those that would have told us had they ended as the library has it. */
+/* Threads we found ourselves; `all`: also those that would have reported their end had they ended by the library. */
 static void end_the_gone(bool all)
 {
     for (struct thread *t = hpcrec.living, *next; t; t = next) {

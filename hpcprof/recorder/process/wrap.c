@@ -38,7 +38,7 @@ static int run_c11_thread(void *p)
     return run(arg);
 }
 
-/* Of a thread with these attributes, its guard left out; 0: unknown. */
+/* For a thread with these attributes, without its guard; 0: unknown. */
 static size_t stack_size_of(const pthread_attr_t *attr)
 {
     pthread_attr_t standard;
@@ -208,7 +208,7 @@ static bool wants_ours(void)
     return hpcrec.config.children && record_entry[0];
 }
 
-/* Room for the entries, and for the text of LD_PRELOAD. */
+/* Space for the entries, and for the text of LD_PRELOAD. */
 static size_t preload_size(const struct environment *e, char *const *envp)
 {
     return sizeof "LD_PRELOAD=" + strlen(our_path) + 2 + (e->preload >= 0 ? strlen(envp[e->preload]) : 0);
@@ -259,7 +259,7 @@ static char **fill(const struct environment *e, char *const *envp, char **to, ch
 
 extern char **environ;
 
-/* ---- exec: what was counted is written before this image is gone; if exec fails, counting goes on ------------ */
+/* ---- exec: counts are written before this image is replaced; if exec fails, counting goes on ------------------- */
 
 /* A sample's signal that is on its way would find no handler in the next program, and end it: signals that are ignored
    are thrown away. */
@@ -325,7 +325,8 @@ WRAP(int, execveat, (int fd, const char *path, char *const argv[], char *const e
     return exec_failed();
 }
 
-/* The words of execl and its kin, as an array on this function's stack; the environment of execle comes after them. */
+/* The arguments of execl and its kin, as an array on this function's stack; the environment of execle comes after
+   them. */
 #define COLLECT(first, argv, envp, has_env)                                                                            \
     char **argv;                                                                                                       \
     char *const *envp = environ;                                                                                       \
@@ -381,9 +382,8 @@ WRAP(int, posix_spawnp,
     return REAL(posix_spawnp)(pid, file, actions, attr, argv, WITH_OURS(envp));
 }
 
-/* ---- unloading: what was sampled so far belongs to what is loaded now ------------------------------------------- */
-/* dlopen is not wrapped: it looks at its caller for search paths, and would see us. The loader's counters tell of it.
- */
+/* ---- unloading: samples taken so far belong to the objects loaded now ------------------------------------------- */
+/* dlopen is not wrapped: it looks at its caller for search paths, and would see us. The loader's counters reveal it. */
 
 #ifndef HPCREC_STATIC
 WRAP(int, dlclose, (void *handle))
@@ -473,7 +473,7 @@ WRAP(int, dup3, (int from, int to, int flags))
     return REAL(dup3)(from, to, flags);
 }
 
-/* The program wants this number: ours becomes another one. In a vfork child the numbers are its own. */
+/* The program needs this number: ours becomes another one. In a vfork child the numbers are its own. */
 void hpcrec_fd_move_away(int fd)
 {
     sigset_t saved;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * System calls that a signal handler ends with EINTR whatever SA_RESTART says (signal(7)). While the program waits in
- * one, the signals our samplers use are held back; what came meanwhile is counted when the wait is over, as spent in
- * the function that waited. The ring sampler uses no signals, and then these pass through.
+ * System calls that a signal handler ends with EINTR even with SA_RESTART (signal(7)). While the program waits in one,
+ * the signals of our samplers are blocked; pending ones are counted when the wait is over, as spent in the function
+ * that waited. The ring sampler uses no signals, and then these pass through.
  */
 #include "hpcprof/recorder/base/interpose.h"
 #include "hpcprof/recorder/sampling/sampling.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PAPI_overflow: a signal for each sample, in every thread its own event set. The library is opened when it is asked
- * for, so that programs recorded through the ring do not carry it, and those that use PAPI themselves are not
- * disturbed.
+ * PAPI_overflow: a signal for each sample, in every thread its own event set. The library is opened on demand, so that
+ * programs recorded through the ring do not carry it, and those that use PAPI themselves are not disturbed.
  */
 #include "config.h"
 #include "hpcprof/recorder/output/output.h"
@@ -10,7 +9,8 @@
 
 int hpcrec_papi_signal(void)
 {
-    return SIGRTMIN + 2; /* what PAPI's perf_event component uses (papi 5 to 7, sys/linux-context.h and perf_event.c) */
+    return SIGRTMIN + 2; /* the signal of PAPI's perf_event component (papi 5 to 7, sys/linux-context.h and
+                            perf_event.c) */
 }
 
 _Thread_local bool hpcrec_in_papi __attribute__((tls_model("initial-exec")));
@@ -121,7 +121,7 @@ static bool load(void)
     return papi.ready;
 }
 
-/* Once in a process: after fork PAPI wants to be started anew. */
+/* Once in a process: after fork PAPI must be initialized again. */
 bool hpcrec_papi_load(void)
 {
     hpcrec_in_papi = true;
@@ -130,7 +130,7 @@ bool hpcrec_papi_load(void)
     return ready;
 }
 
-/* In the signal handler. PAPI tells by a vector of positions which events overflowed. */
+/* In the signal handler. PAPI passes a vector of the positions of events that overflowed. */
 static void on_overflow(int set, void *address, long long vector, void *context)
 {
     (void)set;
@@ -175,8 +175,8 @@ static bool begin_set(struct thread *t)
     return add_events(t) && papi.start(t->event_set) == PAPI_OK;
 }
 
-/* PAPI keeps the kernel's events under low numbers of its choice; the program must not close them. Those of the calling
-   thread are known by whom they signal: fcntl(2), F_GETOWN_EX. */
+/* PAPI keeps the kernel's events under low numbers of its choice; the program must not close them. Those of the
+   calling thread are recognized by the thread they signal: fcntl(2), F_GETOWN_EX. */
 static void adopt_descriptors(void)
 {
     struct f_owner_ex owner;
@@ -217,7 +217,7 @@ static void take_values(const struct thread *t, const long long *values, struct 
         }
 }
 
-/* PAPI counts on while we do not measure, so what it read is no total then. */
+/* PAPI continues to count while we do not measure, so its value is not a total then. */
 static bool totals_mean_something(void)
 {
     return !hpcrec.config.delay_ns && !hpcrec.config.duration_ns && !hpcrec.was_switched;

@@ -72,8 +72,8 @@ bool hpcrec_kernel_is_hidden(void)
     return false;
 }
 
-/* Records carry the event's id only where there are several, and the innermost user address only where samples in the
- * kernel come: among the registers, where call paths are wanted. */
+/* Records carry the event's id only if there are several, and the innermost user address only if samples in the kernel
+ * are taken: among the registers, if call paths are requested. */
 static uint64_t sample_type(bool frequency)
 {
     return PERF_SAMPLE_IP | (perf_events() > 1 ? PERF_SAMPLE_IDENTIFIER : 0) | (frequency ? PERF_SAMPLE_PERIOD : 0) |
@@ -191,7 +191,7 @@ static uint64_t lockable_bytes(void)
     return limit > ring_bytes_in_use ? limit - ring_bytes_in_use : 0;
 }
 
-/* Locking and clearing a ring takes longer than many a thread lives: those that come by the thousand get small ones. */
+/* Locking and clearing a ring takes longer than many threads live: very numerous threads get small ones. */
 static uint64_t ring_bytes_most(void)
 {
     uint64_t bytes = RING_BYTES_MOST / (1 + hpcrec.threads_seen / THREADS_TO_COME),
@@ -200,8 +200,8 @@ static uint64_t ring_bytes_most(void)
     return bytes < shared ? bytes : shared;
 }
 
-/* How much of the stack comes with a sample at most: as much as leaves room for other threads' rings. Where little is left it
-   is the path that suffers, and not the sample. */
+/* The most stack bytes in a sample: leaves space for other threads' rings. If memory is short the path suffers, not
+   the sample. */
 static uint32_t stack_bytes_for_all(void)
 {
     uint32_t bytes = HPCREC_STACK_BYTES;
@@ -211,7 +211,7 @@ static uint32_t stack_bytes_for_all(void)
     return bytes;
 }
 
-/* Two samples at least have to find room. */
+/* At least two samples must fit. */
 static void map_ring(struct thread *t, int fd)
 {
     uint64_t sample = sample_bytes(t->stack_bytes);
@@ -288,7 +288,7 @@ void hpcrec_perf_begin(struct thread *t, pid_t tid)
 }
 
 /* A program may close everything without asking the C library; then the number may be a file of its own by now. The
-   ring lives on without its descriptors, so samples go on; what was counted can no longer be read. */
+   ring lives on without its descriptors, so samples go on; the counter can no longer be read. */
 static bool still_ours(struct thread *t, unsigned e)
 {
     uint64_t id;
@@ -336,8 +336,8 @@ static uint32_t region_at(struct thread *t, uint64_t position)
     return t->drained_region;
 }
 
-/* What is left of a record. Rings lie in the program's memory, and a program may write where it should not: what a record
-   should have and has not is 0. */
+/* The remainder of a record. Rings are in the program's memory, and a program may overwrite them: missing fields of
+   a record are 0. */
 struct fields {
     const uint8_t *at, *end;
 };
@@ -478,7 +478,7 @@ void hpcrec_perf_totals(struct thread *t, struct thread_row *row)
         if (hpcrec.config.events[e].conf.kind != RECORD_PERF || !still_ours(t, e) ||
             raw_read(t->fd[e], v, sizeof v) != sizeof v)
             continue;
-        if (v[0] == 0 && v[1] > 0 && v[2] == 0) { /* not 0: nobody knows how many there were */
+        if (v[0] == 0 && v[1] > 0 && v[2] == 0) { /* not 0: their number is unknown */
             hpcrec_missing("other users held all counters: some threads were neither counted nor sampled");
             continue;
         }

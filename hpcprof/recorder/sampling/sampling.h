@@ -18,7 +18,7 @@ void hpcrec_perf_forget(void); /* in a fork child, which has no rings */
 uint64_t hpcrec_perf_position(const struct thread *);
 /* regions.c: the thread is in that region from here on. */
 void hpcrec_mark_region(struct thread *, uint32_t region);
-/* Where the signal met the thread: a handler's third argument tells. */
+/* The interrupted address of the thread, from a handler's third argument. */
 static inline uint64_t hpcrec_pc_of(const void *context)
 {
     const ucontext_t *uc = context;
@@ -33,13 +33,13 @@ static inline uint64_t hpcrec_pc_of(const void *context)
 
 /* May we see what happens in the kernel (perf_event_paranoid 1 or less, or CAP_PERFMON)? Asked once. */
 bool hpcrec_kernel_permitted(void);
-/* Some event is one that counts in the kernel, and we may not. */
+/* Some event needs samples in the kernel, which we are not allowed. */
 bool hpcrec_kernel_is_hidden(void);
 /* papi.c: a signal for each sample */
 bool hpcrec_papi_load(void);
 bool hpcrec_needs_papi(void);
 extern _Thread_local bool hpcrec_in_papi
-    __attribute__((tls_model("initial-exec"))); /* what is called now is called by PAPI for us */
+    __attribute__((tls_model("initial-exec"))); /* calls now come from PAPI on our behalf */
 void hpcrec_papi_begin(struct thread *);
 void hpcrec_papi_totals(struct thread *, struct thread_row *); /* by the thread itself */
 void hpcrec_papi_restart(struct thread *); /* the calling thread's own, after its signals were ignored */
@@ -51,7 +51,7 @@ void hpcrec_timers_end(struct thread *);
 int hpcrec_timers_signal(void);
 int hpcrec_papi_signal(void);
 
-/* signals.c: the program's view of signals. finish: what is done before a signal ends the process, with the status that
+/* signals.c: the program's view of signals. finish: called before a signal ends the process, with the status that
    wait(2) gives then. */
 void hpcrec_signals_begin(void (*finish)(int status));
 void hpcrec_signals_init(void);

@@ -65,7 +65,7 @@ void hpcrec_signals_ignore(bool ignore)
 static void on_fatal(int sig, siginfo_t *info, void *context);
 static void (*finish)(int status);
 
-/* What the program asked for where our handler stands: the default action, with these flags and mask. */
+/* The program's disposition for a signal with our handler: the default action, with these flags and mask. */
 static struct sigaction asked[65];
 
 static bool is_fault(int sig, const siginfo_t *info)
@@ -133,7 +133,8 @@ WRAP(int, sigaction, (int sig, const struct sigaction *act, struct sigaction *ol
     if (act) {
         changed = *act;
         without_ours(&changed.sa_mask);
-        if (hpcrec_in_papi) /* stacks may be small (split ones, Go's): where there is one for signals, it is for PAPI's too */
+        if (hpcrec_in_papi) /* stacks may be small (split ones, Go's): an alternate signal stack is used for PAPI's
+                               too */
             changed.sa_flags |= SA_ONSTACK;
         act = &changed;
     }

@@ -21,7 +21,7 @@ static bool is_timer(unsigned e)
     return hpcrec.config.events[e].conf.kind == RECORD_CPUTIME || hpcrec.config.events[e].conf.kind == RECORD_REALTIME;
 }
 
-/* A thread's CPU clock as a clockid_t: include/linux/posix-timers_types.h; what pthread_getcpuclockid gives. */
+/* A thread's CPU clock as a clockid_t: include/linux/posix-timers_types.h; the value of pthread_getcpuclockid. */
 static clockid_t thread_clock(pid_t tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);
@@ -30,7 +30,7 @@ static clockid_t thread_clock(pid_t tid)
 static void on_timer(int sig, siginfo_t *info, void *context)
 {
     (void)sig;
-    /* The value is the thread's structure, which lies on a page, and the event. It outlives the timer, and the timer
+    /* The value is the thread's structure, which is on a page, and the event. It outlives the timer, and the timer
        signals no other thread. */
     uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
     if (info->si_code == SI_TIMER && value)
@@ -50,7 +50,7 @@ static void install_handler(void)
     hpcrec_real_sigaction(hpcrec_timers_signal(), &act, NULL);
 }
 
-/* The kernel fires CPU clock timers at its tick; what a tick missed comes as overruns of the next. */
+/* The kernel fires CPU clock timers at its tick; expirations between ticks come as overruns of the next. */
 static void begin_one(struct thread *t, unsigned e, pid_t tid)
 {
     const struct record_event *conf = &hpcrec.config.events[e].conf;

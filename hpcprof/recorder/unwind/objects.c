@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which objects are loaded, and their rows. The loader tells; the sections are copied out of memory (or, where a
- * program is static or has .debug_frame alone, out of the file), so that an object that goes away meanwhile does no
- * harm.
+ * The loaded objects, and their rows. The loader lists them; the sections are copied out of memory (or, for a static
+ * program or one with only .debug_frame, out of the file), so that an object that is unloaded meanwhile does no harm.
  *
- * Handlers read the map without a lock: a new one is made beside it and put in its place; the old one, and rows of
- * objects that are gone, are given back when every thread has been seen outside of a walk since.
+ * Handlers read the map without a lock: a new one is built next to it and replaces it; the old one, and rows of
+ * unloaded objects, are freed when every thread has been seen outside of a walk since.
  */
 #include "hpcprof/recorder/unwind/objects.h"
 
@@ -16,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct object {          /* what the loader says, and what was made of it */
+struct object {          /* the loader's data, and ours derived from them */
     uint64_t begin, end; /* of its code, as loaded */
     uint64_t header;     /* .eh_frame_hdr as loaded; 0: none */
     uint64_t header_size, bias;
@@ -121,8 +120,8 @@ static uint8_t *copy_of(uint64_t address, size_t n)
     return NULL;
 }
 
-/* .eh_frame_hdr: version 1, how three fields are encoded, where .eh_frame is (LSB Core, "The .eh_frame_hdr section").
-   Its length is not said: it goes on to a zero entry, at most to the end of its segment. */
+/* .eh_frame_hdr: version 1, how three fields are encoded, where .eh_frame is (LSB Core, "The .eh_frame_hdr
+   section"). Its length is not recorded: it extends to a zero entry, at most to the end of its segment. */
 static bool find_eh_frame(const struct object *o, struct unwind_section *s)
 {
     uint8_t h[12];
@@ -233,7 +232,7 @@ static void compile_eh_frame(const struct object *o, struct unwind_rows *rows)
     hpcrec_unmap(copy, copied);
 }
 
-enum { ROWS_OF_START = 100 }; /* what the C library's start and the linker's stubs have, and not much more */
+enum { ROWS_OF_START = 100 }; /* little more than the C library's start and the linker's stubs */
 
 /* Compiled without tables for exceptions, but for a debugger: then .eh_frame has little more than the program's start.
  */
@@ -261,8 +260,8 @@ static void compile(struct object *o)
         prefer_debug_frame(o, o->rows);
 }
 
-/* For the walker: rows are made when the first frame of an object is met, so that what is never sampled costs nothing.
- */
+/* For the walker: rows are built when the first frame of an object is met, so that objects without samples cost
+   nothing. */
 const struct unwind_rows *hpcrec_unwind_missing(const struct unwind_object *wanted)
 {
     struct object *o = objects.items;
@@ -305,7 +304,7 @@ static void publish(struct unwind_map *map, size_t bytes, bool compile_all)
     for (size_t i = 0; i < objects.count; i++) {
         if (compile_all && !o[i].rows)
             compile(&o[i]);
-        bool apart = o[i].begin >= floor; /* as loaders place them; what overlaps is not found */
+        bool apart = o[i].begin >= floor; /* as loaders place them; overlapping ones are not found */
         map->object[i] = (struct unwind_object){apart ? o[i].begin : floor, apart ? o[i].end : floor, o[i].rows};
         floor = apart ? o[i].end : floor;
     }
@@ -316,7 +315,7 @@ static void publish(struct unwind_map *map, size_t bytes, bool compile_all)
     current_bytes = bytes;
 }
 
-/* What stayed keeps its rows; both lists are sorted. */
+/* Retained objects keep their rows; both lists are sorted. */
 static void keep_rows(void)
 {
     struct object *now = seen.items, *old = objects.items;

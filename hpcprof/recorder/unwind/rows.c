@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Call frame information, compiled: DWARF 5, section 6.4; Linux Standard Base Core, "Exception Frames" (.eh_frame,
- * DW_EH_PE_*). Each entry is run once from its first to its last instruction; what holds between two advances of the
- * location is a row.
+ * DW_EH_PE_*). Each entry is run once from its first to its last instruction; the rules between two advances of the
+ * location are a row.
  */
 #include "hpcprof/recorder/unwind/unwind.h"
 
@@ -77,7 +77,7 @@ static struct bytes take_block(struct bytes *b, uint64_t n)
 
 enum { PE_OMIT = 0xff, PE_PCREL = 0x10 };
 
-/* A pointer; forms that do not occur where code is described set bad. `address` is where b->p lies. */
+/* A pointer; forms that do not occur for code set bad. `address` is that of b->p. */
 static uint64_t take_encoded(struct bytes *b, uint8_t encoding, uint64_t address)
 {
     static const int8_t width[16] = {[0] = 8, [2] = 2, [3] = 4, [4] = 8, [8] = 8, [10] = -2, [11] = -4, [12] = 8};
@@ -165,7 +165,7 @@ static bool more_slots(struct compiler *c)
     return true;
 }
 
-/* The number of an equal row; 0, "nothing is known", where there is no room for another. */
+/* The number of an equal row; 0, "unknown", if the table is full. */
 static uint16_t distinct(struct compiler *c, const struct unwind_row *row)
 {
     struct area *rows = &c->rows->distinct;
@@ -181,7 +181,7 @@ static uint16_t distinct(struct compiler *c, const struct unwind_row *row)
     return (uint16_t)(rows->count - 1);
 }
 
-/* What holds from `begin` on. */
+/* The rules from `begin` on. */
 static void emit(struct compiler *c, uint32_t begin, const struct unwind_row *row)
 {
     struct unwind_rows *r = c->rows;
@@ -341,7 +341,7 @@ static void recall(struct run *r)
         r->row = (struct unwind_row){0}; /* nothing was remembered, or deeper than compilers go */
 }
 
-/* One of the instructions that are numbered; false: not known, and neither is what follows. */
+/* One of the numbered instructions; false: unknown, and so are those that follow. */
 static bool extended(struct run *r, struct bytes *b, uint8_t op)
 {
     uint64_t reg;
@@ -506,7 +506,7 @@ static void read_cie(struct compiler *c, struct bytes b, size_t offset)
         ;
     if (version == 4)
         take(&b, 2);                                /* sizes of addresses and segment selectors */
-    if (!b.bad && text[0] == 'e' && text[1] == 'h') /* GCC 2: a pointer nobody needs */
+    if (!b.bad && text[0] == 'e' && text[1] == 'h') /* GCC 2: an unused pointer */
         take(&b, 8), text += 2;
     cie.code_align = take_uleb(&b);
     cie.data_align = take_sleb(&b);

@@ -8,10 +8,10 @@ enum {
     COPY_REACH = 256 << 20,         /* how far above a copy the rest of that stack may be */
 };
 
-/* Where the kernel saved the interrupted function's registers, from the stack pointer in a signal's trampoline; 0: one
-   that is not followed there. x86-64's handler has returned: ucontext, whose sigcontext begins at 40: r8 to r15, rdi,
-   rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. AArch64's struct rt_sigframe is siginfo (128 bytes), then ucontext, whose
-   sigcontext begins at 176: fault address, x0 to x30, sp, pc. */
+/* Offset of the interrupted function's registers, saved by the kernel, from the stack pointer in a signal's
+   trampoline; 0: not followed there. x86-64's handler has returned: ucontext, whose sigcontext begins at 40: r8 to r15,
+   rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. AArch64's struct rt_sigframe is siginfo (128 bytes), then ucontext,
+   whose sigcontext begins at 176: fault address, x0 to x30, sp, pc. */
 enum { X64_SAVED = 40, A64_SAVED = 128 + 176 + 8 };
 static const struct signal_frame {
     uint16_t pc, sp, fp, base, ra;
@@ -112,7 +112,7 @@ static bool find_cfa(const struct walk *w, struct frame *f, const struct unwind_
     return true;
 }
 
-/* The caller's value of a register; 1 here it is, 0 it is lost, -1 memory could not be read. */
+/* The caller's value of a register; 1 known, 0 unknown, -1 memory could not be read. */
 static int value_of(const struct walk *w, struct frame *f, const struct unwind_rule *r, unsigned reg, uint64_t cfa,
                     uint64_t *value)
 {
@@ -133,8 +133,8 @@ static int value_of(const struct walk *w, struct frame *f, const struct unwind_r
     }
 }
 
-/* The first frames of a stack may have no caller's address but 0: crt1's _start by ABI, threads of small C libraries.
- */
+/* The first frames of a stack may have 0 as the caller's address: crt1's _start by ABI, threads of small C
+   libraries. */
 static bool end_complete(struct frame *f)
 {
     f->why = UNWIND_COMPLETE;
@@ -158,8 +158,8 @@ static bool step_by_row(const struct walk *w, struct frame *f, const struct unwi
     next.pc = stripped(w, value);
     if (next.pc == 0)
         return end_complete(f);
-    /* Upwards, but for an AArch64 function that has no frame yet (its caller is in a register, once), and for a signal,
-       which may have come to another stack. */
+    /* Upwards, except for an AArch64 function that has no frame yet (its caller is in a register, once), and for a
+       signal, which may have been delivered on another stack. */
     bool up = cfa > f->floor || (f->exact && row->ra.kind != UNWIND_CFA && cfa == f->floor);
     if ((row->signal ? ++f->signals > SIGNALS_MAX : !up)) {
         f->why = UNWIND_DAMAGED;
@@ -204,8 +204,8 @@ static bool step_signal(const struct walk *w, struct frame *f)
     return true;
 }
 
-/* What handlers return to has no rows in every C library, nor on every kernel, but two instructions that are always the
-   same: mov $15,%rax; syscall, or mov x8,#139; svc #0. */
+/* The code that handlers return to has no rows in some C libraries, and on some kernels, but two instructions that
+   are always the same: mov $15,%rax; syscall, or mov x8,#139; svc #0. */
 static bool returns_from_signal(const struct walk *w, uint64_t pc)
 {
     static const uint8_t x64[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -216,8 +216,8 @@ static bool returns_from_signal(const struct walk *w, uint64_t pc)
     return w->u->peek && w->u->peek(pc, code, n) && __builtin_memcmp(code, is_x64 ? x64 : a64, n) == 0;
 }
 
-/* Code of an object that says nothing of it, and that called nobody: system calls that make threads, assembly. Most of
-   it has no frame; it has none where a return address is where it would be then, one that we know. */
+/* Code that has no call frame information, and is not in a call: system calls that make threads, assembly. Most of
+   it has no frame; then the word at the return address's place is a known return address. */
 static bool step_as_leaf(const struct walk *w, struct frame *f)
 {
     const struct unwind_numbers *n = w->number;
@@ -259,7 +259,7 @@ static bool step_by_frame_pointer(const struct walk *w, struct frame *f)
     if (next.pc < 4096 || (next.reg[n->fp] && next.reg[n->fp] <= fp))
         return false;
     next.known = bit(n->fp);
-    if (w->u->machine == UNWIND_X86_64) { /* AArch64's frame record lies at the bottom of the frame, or at its top */
+    if (w->u->machine == UNWIND_X86_64) { /* AArch64's frame record is at the bottom of the frame, or at its top */
         next.reg[n->sp] = fp + 16;
         next.known |= bit(n->sp);
     }
@@ -269,8 +269,8 @@ static bool step_by_frame_pointer(const struct walk *w, struct frame *f)
     return true;
 }
 
-/* The loader's own start has no description, nor have other libraries' first functions; and in a thread that is just
-   being made there is nothing above the first frame. */
+/* The loader's own start has no description, nor have other libraries' first functions; and in a thread under
+   creation there is nothing above the first frame. */
 static bool at_the_first(const struct walk *w, const struct frame *f)
 {
     uint64_t sp = f->at.reg[w->number->sp];
@@ -291,7 +291,7 @@ static bool step(const struct walk *w, struct frame *f)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* False: no room. */
+/* False: no space. */
 static bool put(struct unwind_path *path, uint64_t pc)
 {
     if (pc - path->skip_begin < path->skip_end - path->skip_begin) {
@@ -326,6 +326,6 @@ enum unwind_end unwind_walk(const struct unwinder *u, const struct unwind_regist
     if (!first && !made_by_hand(&w, &f))
         return f.why;
     if (!f.exact && (!first || !object_at(u->map, f.at.pc)) && path->count > 0)
-        path->count--; /* that frame is none */
+        path->count--; /* not a valid frame */
     return UNWIND_COMPLETE;
 }
