@@ -20,14 +20,14 @@ struct htmlgen_options {
 };
 
 /* Writes the database at `path`, replacing an older database there (and nothing else). Source text is read from
-   experiment.files[].found; what cannot be read is a warning. opts may be NULL. */
+   experiment.files[].found; unreadable files are a warning. opts may be NULL. */
 int htmlgen_write(const struct experiment *, const char *path, const struct htmlgen_options *opts, struct warnings *,
                   struct err *);
 
 /* Is it a folder, or a page, that `hpcview build` wrote? */
 bool experiment_is_database(const char *path);
-/* A finished database read back, of any version; a block that is missing or damaged is a warning, and what it holds is
-   left out. Computed metrics are as they were written, without their formulas' parts. */
+/* Reads a finished database, of any version; a block that is missing or damaged is a warning, and its contents are
+   omitted. Computed metrics are as they were written, without the parts of their formulas. */
 int experiment_read_database(const char *path, struct experiment **, struct warnings *, struct err *);
 /* The same from the bytes of a page that holds all blocks. */
 int experiment_read_page(const void *bytes, size_t len, const char *name, struct experiment **, struct warnings *,

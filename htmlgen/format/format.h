@@ -6,7 +6,8 @@
  * Does not: files, the page; which block holds what.
  *
  * Memory:   a block's bytes are the caller's to mem_free.
- * Errors:   what cannot be unpacked is no block; a member of the head that is missing or of another type is 0 or "".
+ * Errors:   data that cannot be unpacked are not a block; a member of the head that is missing or of another type is 0
+ * or "".
  * Threads:  none.
  */
 #ifndef HTMLGEN_FORMAT_H
@@ -29,7 +30,8 @@ struct htmlgen_block {
 
 /* The same text for the same bytes and zlib. */
 int htmlgen_pack(struct buf *base64, const void *bytes, size_t n, struct err *);
-/* base64 up to what is no digit of it; false: that is no packed block, or one of more than LIMIT_BLOCK_BYTES. */
+/* base64 up to the first character that is not a digit of it; false: not a packed block, or one of more than
+   LIMIT_BLOCK_BYTES. */
 bool htmlgen_unpack(const char *base64, size_t n, struct htmlgen_block *);
 
 /* ---- columns ---- */
@@ -65,7 +67,7 @@ enum place_column {
 };
 extern const uint8_t htmlgen_place_widths[PLACE_COLUMNS];
 
-extern const char *const htmlgen_cell_types[TABLE_TYPES]; /* words for enum table_type */
+extern const char *const htmlgen_cell_types[TABLE_TYPES]; /* names of enum table_type */
 /* A cell's bytes: 4 for a string's or row's number, 8 for others. */
 static inline unsigned htmlgen_cell_width(uint8_t type)
 {
@@ -76,7 +78,7 @@ static inline unsigned htmlgen_cell_width(uint8_t type)
 
 enum field_kind {
     FIELD_TEXT,
-    FIELD_COMMAND,   /* without the program's folder: of no use elsewhere, and it tells about the machine */
+    FIELD_COMMAND,   /* without the program's folder: of no use elsewhere, and it reveals the machine */
     FIELD_BASE_NAME, /* of a path */
     FIELD_COUNT,     /* uint64_t */
     FIELD_SIZE,      /* uint32_t */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A finished database read back (doc/formats/database.md, versions 1 to 3): somebody was sent one, and wants its
- * numbers. All of it is hostile: every size is checked against what is there before it is used.
+ * Reading a finished database (doc/formats/database.md, versions 1 to 3), perhaps from elsewhere. All of it is hostile:
+ * every size is checked against the bytes available before it is used.
  */
 #include "htmlgen/read/read.h"
 
@@ -240,7 +240,7 @@ static void read_process(struct database *d, json_ix at, struct hpcprof_process 
     p->end_ns = timed ? p->start_ns + (uint64_t)(seconds * 1e9 + 0.5) : 0;
 }
 
-/* Who measured, and what of it each run is. */
+/* The measured programs, and the part of the database that belongs to each run. */
 static void read_processes(struct database *d)
 {
     json_ix list = json_get(d->head, 0, "processes"), runs = json_get(d->head, 0, "runs");
@@ -384,7 +384,7 @@ static void read_values(struct database *d, size_t tree, json_ix values)
 /* ---- trees
  * ------------------------------------------------------------------------------------------------------------- */
 
-/* The nodes of a further tree; false: they are not there, or make no sense. */
+/* The nodes of a further tree; false: missing or invalid. */
 static bool read_nodes(struct database *d, size_t number, json_ix tree)
 {
     struct htmlgen_block b;

@@ -5,7 +5,7 @@
  * Knows:    where the page has the head, and blocks by name; how an experiment is put together.
  * Does not: trust any number in it.
  *
- * Memory:   the experiment owns all it has; blocks end with the reading of what is in them.
+ * Memory:   the experiment owns all it has; blocks are freed after their contents were read.
  * Errors:   without head or places there is no experiment; another block that is missing or damaged is a warning.
  * Threads:  none.
  */

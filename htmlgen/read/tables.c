@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables beside places of a database (doc/formats/database.md). */
+/* The tables of a database (doc/formats/database.md). */
 #include "htmlgen/read/read.h"
 
 struct table_reader {
@@ -105,7 +105,7 @@ static size_t rows_of(const struct experiment *e, const char *what)
                                           : 0;
 }
 
-/* Tables may refer to later ones: what is beyond them is found when all are there. */
+/* Tables may refer to later ones: references are checked when all are there. */
 static void check_references(struct experiment *e)
 {
     for (size_t t = 0; t < e->tables.count; t++) {

@@ -13,7 +13,7 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* The values as multiples of `period` that 32 bits hold; false where one is not exactly that. */
+/* The values as multiples of `period` that fit in 32 bits; false if one does not, exactly. */
 static bool as_multiples(const double *values, size_t n, uint64_t period, uint64_t *multiples)
 {
     if (period == 0 || period > (1ull << 53))
@@ -111,7 +111,7 @@ static size_t add_strings(struct buf *out, const struct experiment *e, struct us
     return count;
 }
 
-/* The same for texts of other rooms, which may name the machine. */
+/* The same for texts of other folders, which may name the machine. */
 static size_t add_public_strings(struct buf *out, const struct experiment *e, struct used_strings *used)
 {
     size_t count = used->ids.count;

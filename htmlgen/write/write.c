@@ -15,10 +15,10 @@
 
 #include <stdio.h>
 
-/* In the order of enum source_state; documented words of the format. */
+/* In the order of enum source_state; documented names of the format. */
 static const char *const source_state_words[] = {"text", "missing", "left-out", "too-large", "unreadable"};
 
-/* Metrics share files where there are more than this, so that comparing forty runs does not give forty files. */
+/* Metrics share files if there are more than this, so that comparing forty runs does not give forty files. */
 enum { METRIC_FILES_WANTED = 24 };
 
 struct listed { /* a block of data/, in the head */
@@ -396,7 +396,7 @@ static void policy(const struct writer *w, struct buf *out)
     buf_str(out, "; require-trusted-types-for 'script'; trusted-types hpcview");
 }
 
-/* The template with its @WORDS@ replaced, in one pass, so that nothing in what is put in is looked at again. */
+/* The template with its @NAMES@ replaced, in one pass, so that the replacements are not searched again. */
 static void make_page(const struct writer *w, const struct buf *head, struct buf *out)
 {
     const char *p = (const char *)htmlgen_page, *end = p + htmlgen_page_len;

@@ -6,8 +6,8 @@
  * Does not: do arithmetic on measurements; print.
  *
  * Memory:   blocks are made, written and released one after the other.
- * Errors:   no file can be written, or a part would be too large: there is no database then. A source that cannot be
- *           read is a warning.
+ * Errors:   no file can be written, or a part would be too large: there is no database then. A source that
+ *           cannot be read is a warning.
  * Threads:  none.
  */
 #ifndef HTMLGEN_WRITE_H
@@ -20,20 +20,20 @@
 
 extern const unsigned char htmlgen_page[], htmlgen_script[], htmlgen_style[];
 extern const size_t htmlgen_page_len, htmlgen_script_len, htmlgen_style_len;
-/* SHA-256, in base64: what the content security policy calls the one script and style that are allowed. */
+/* SHA-256, in base64: the content security policy allows the one script and style with this hash. */
 extern const char htmlgen_script_hash[], htmlgen_style_hash[];
 
 /* ---- columns (encode.c) ---- */
 
-/* *scale: what the stored values, 32 bits wide then, are to be multiplied with; 0: they are doubles. Sampled metrics
-   are multiples of their period; small whole numbers pack better than doubles. exclusive may be NULL. */
+/* *scale: factor of the stored values, which are 32 bits wide then; 0: they are doubles. Sampled metrics are
+   multiples of their period; small integers pack better than doubles. exclusive may be NULL. */
 void htmlgen_metric_column(struct buf *, const double *inclusive, const double *exclusive, size_t n, uint64_t period,
                            uint64_t *scale);
 
 /* A tree's nodes: parents and places. */
 void htmlgen_node_columns(struct buf *, const struct experiment *, size_t tree);
 
-/* What the head says of the block of the places. */
+/* The head's description of the block of the places. */
 struct place_layout {
     size_t strings;
     size_t columns;
@@ -47,7 +47,7 @@ void htmlgen_place_columns(struct buf *, const struct experiment *, struct place
 /* A table's columns and, behind them, their strings. */
 void htmlgen_table_columns(struct buf *, const struct experiment *, const struct table *, size_t *string_count);
 
-/* Text as valid UTF-8: what is not becomes U+FFFD. */
+/* Text as valid UTF-8: invalid bytes become U+FFFD. */
 void htmlgen_utf8(struct buf *, const void *bytes, size_t n);
 /* Text that may stand in HTML, in content and in a quoted attribute. */
 void htmlgen_escape(struct buf *, const char *text);
