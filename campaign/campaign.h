@@ -3,10 +3,10 @@
  * campaign - programs that are measured several times: the runs that a configuration describes, and the experiments that a
  * diagnosis asks for.
  *
- * Knows:    which measurement comes next, and what it needs.
- * Does not: print; options. Sentences for the user go to campaign_user.report while programs run.
+ * Knows:    the next measurement, and its requirements. Does not: print; options. Messages for the user go to
+ * campaign_user.report while programs run.
  *
- * Errors:   -1 with words; measurements made before a failure stay.
+ * Errors:   -1 with a message; measurements made before a failure stay.
  */
 #ifndef CAMPAIGN_H
 #define CAMPAIGN_H
@@ -40,7 +40,7 @@ struct campaign_runs_options {
  *failed. Runs that are not measured in the end are left out of the configuration; -1: none is left. */
 int campaign_measure(const struct campaign_user *, const struct campaign_runs_options *, struct config *, bool *failed,
                      struct err *);
-/* Leaves out runs that are not measured yet; `planned`: of those that have a command alone. */
+/* Removes runs that are not measured yet; `planned`: only those that have a command. */
 int campaign_leave_out(struct config *, bool planned, struct warnings *, struct err *);
 
 /* ---- experiments for a diagnosis ------------------------------------------------------------------ */

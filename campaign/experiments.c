@@ -348,7 +348,7 @@ char *campaign_folder(const char *program)
     return dir;
 }
 
-/* The folders that a program which could not be started would leave, where they are empty. */
+/* The folders that a program which could not be started would leave, if they are empty. */
 static void leave_nothing(const struct experiments *l)
 {
     char *first = mem_printf("%s/experiment-1", l->dir);

@@ -3,7 +3,7 @@ noinst_LIBRARIES += %D%/libcampaign.a
 CAMPAIGN_SOURCES = %D%/campaign.h %D%/runs.c %D%/experiments.c
 %C%_libcampaign_a_SOURCES = $(CAMPAIGN_SOURCES)
 
-# what would start programs, or look at what they measured, is the test's own
+# the test has fakes of the functions that start programs or read their measurements
 check_PROGRAMS += %D%/experiments_test
 TESTS += %D%/experiments_test
 %C%_experiments_test_SOURCES = %D%/experiments_test.c $(OUTLINE) tests/chance.h tests/tap.h %D%/experiments.c

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs that a configuration describes: what is missing here is measured, one after the other. */
+/* The runs of a configuration: those not yet measured are measured, one after the other. */
 #include "campaign/campaign.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* As a shell would, where nothing is special but blanks, quotes and '\'. The array ends in NULL. */
+/* Splits like a shell, with only blanks, quotes and '\' special. The array ends in NULL. */
 static int split(const char *text, struct text_list *words, const char *where, struct err *err)
 {
     struct buf word = {0};
@@ -119,7 +119,7 @@ static int go_to(const struct config_recipe *r, struct err *err)
     return err_in(err, "%s", r->where);
 }
 
-/* The whole path of what may not be there yet, so that it holds in another folder. */
+/* The full path of a file that may not exist yet, so that it is valid in another folder. */
 static char *absolute(const char *path)
 {
     char here[PATH_MAX];
@@ -149,7 +149,7 @@ static int measure_here(const struct campaign_runs_options *o, const struct conf
     return status;
 }
 
-/* Once into `to`, or as often as is wanted into to/1, to/2, ... */
+/* Once into `to`, or repeatedly into to/1, to/2, ... */
 static int measure_all(const struct campaign_runs_options *o, const struct config_recipe *r, const char *to,
                        char **argv, struct err *err)
 {
