@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same barriers in several runs: each run beside the first one. */
+/* The same barriers in several runs: each run compared with the first one. */
 #include "phases/phases.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What only the whole measurement tells. */
+/* Values that need the whole measurement. */
 #include "phases/phases.h"
 #include "phases/tables.h"
 
@@ -87,7 +87,7 @@ static uint64_t moment(uint32_t thread, uint64_t time)
     return hash_bytes(key, sizeof key, 0);
 }
 
-/* What a rank was let go by begins its next phase; by one clock it began when the last rank came there. */
+/* The next phase of a rank begins when it is released; by one clock it began when the last rank arrived there. */
 static uint64_t begin_of(const struct meetings *s, const struct meeting *m, const union table_cell *c)
 {
     uint32_t before =
@@ -117,7 +117,7 @@ static void look_at(struct meetings *s, struct meeting *m)
         const union table_cell *c = passage(v, m->rows[i]);
         m->idle += m->last - m->arrived[i];
         uint64_t begin = begin_of(s, m, c);
-        m->begin = begin < m->begin ? begin : m->begin; /* who was let go first there */
+        m->begin = begin < m->begin ? begin : m->begin; /* the first one released there */
         m->release = c[v->left].count < m->release ? c[v->left].count : m->release;
         m->barrier = c[v->barrier].row < m->barrier ? c[v->barrier].row : m->barrier;
     }
@@ -433,7 +433,8 @@ int phases_finish(struct hpcprof *p, struct err *err)
     return 0;
 }
 
-/* ---- who waits now -------------------------------------------------------------------------------------------------------- */
+/* ---- threads that wait now
+   ------------------------------------------------------------------------------------------------ */
 
 struct states {
     const struct hpcprof *p;
@@ -481,7 +482,7 @@ static bool is_missing(const struct states *v, const struct phases_stuck *s, uin
     uint32_t thread = table_row(v->rows, row)[v->thread].row;
     if (!meets(v, s, row) || strcmp(state_text(v, row), "between parallel regions") == 0)
         return false;
-    if (has_been_there(v, s->barrier, TABLE_NONE)) /* whoever came the times before */
+    if (has_been_there(v, s->barrier, TABLE_NONE)) /* the thread that came last the times before */
         return has_been_there(v, s->barrier, thread);
     return strcmp(state_text(v, row), "join") != 0;
 }
@@ -527,7 +528,7 @@ static int by_since(const void *left, const void *right)
         return a->since < b->since ? -1 : 1;
     if (a->barrier != b->barrier)
         return a->barrier < b->barrier ? -1 : 1;
-    return a->arrived[0] < b->arrived[0] ? -1 : 1; /* of several processes: nobody waits twice */
+    return a->arrived[0] < b->arrived[0] ? -1 : 1; /* of several processes: no thread waits twice */
 }
 
 size_t phases_stuck(const struct hpcprof *p, struct phases_stuck **found)

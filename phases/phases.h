@@ -11,7 +11,7 @@
  *     (the experiment)    phases_compare -> barriers of several runs side by side
  *
  * Memory:   phases_stuck's answer is the caller's, by phases_stuck_free.
- * Errors:   -1 with words where tables make no sense.
+ * Errors:   -1 with a message if tables are invalid.
  */
 #ifndef PHASES_H
 #define PHASES_H
@@ -20,13 +20,14 @@
 
 #include <stdio.h>
 
-/* Of one file's own measurement, before threads' counts are added up: what each thread counted in each phase, and which loops
-   ran there, as tables. Nothing where there are no barriers. */
+/* Of one file's own measurement, before threads' counts are added up: the counts of each thread in each phase, and
+   the loops that ran there, as tables. Does nothing if there are no barriers. */
 void phases_add_samples(struct hpcprof *);
-/* What only the whole measurement tells: episodes of MPI's collectives, whose ranks measured their passages each for
-   itself; means, shares, who is last most often. Nothing where there are no barriers. Call it once. */
+/* Values that need the whole measurement: episodes of MPI's collectives, whose ranks each measured their own
+   passages; means, shares, the most frequent last thread. Does nothing if there are no barriers. Call it once. */
 int phases_finish(struct hpcprof *, struct err *);
-/* Of an experiment's tables, in order, of several runs: the table "barriers_compared". Nothing where there are no barriers. */
+/* From an experiment's tables, in order, of several runs: the table "barriers_compared". Does nothing if there are
+   no barriers. */
 void phases_compare(struct table_list *, struct strtab *);
 
 /* Rows of the table "thread_states". */

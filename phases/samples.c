@@ -11,7 +11,7 @@ struct sorting {
     uint32_t *begun; /* by region: the row of the barrier; TABLE_NONE: before the first one */
 };
 
-/* 0: it is no phase. */
+/* 0: not a phase. */
 static uint64_t number_of(const char *region)
 {
     uint64_t number = 0;

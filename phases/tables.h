@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of barriers, declared once: the recorder writes them (hpcprof/recorder/barriers/write.c), phases_finish fills what only the whole
- * measurement tells. Times of episodes are ns since 1970; words as in SBT (2002):
+ * The tables of barriers, declared once: the recorder writes them (hpcprof/recorder/barriers/write.c), phases_finish
+ * fills the columns that need the whole measurement. Times of episodes are ns since 1970; terms as in SBT (2002):
  *
  *     thread 0   ----a1..........|release         a1 <= ... <= an: arrivals
  *     thread 1   ---------an.....|                barrier time an - a1, idle the sum of (an - ai), overhead release - an
@@ -228,7 +228,7 @@ static const struct table_column phases_place_columns[] = {
 };
 
 #define PHASES_COLUMNS(array) array, sizeof array / sizeof *array
-/* In the order of enum phases_table; what refers to a table stands behind it. */
+/* In the order of enum phases_table; a table comes after those it refers to. */
 static const struct table_decl phases_tables[PHASES_TABLES] = {
     {"barriers", "Barriers", "phases and the barriers that end them, one row for each place",
      PHASES_COLUMNS(phases_barrier_columns)},
