@@ -159,7 +159,7 @@ static int begin_core(void *ctx, const struct machine_file *f, const struct xml_
     return 0;
 }
 
-/* What a file may leave out, because something like it is there. */
+/* Elements that a file may omit, because a similar one is there. */
 static void fill_in(struct machine_core *m)
 {
     static const struct {
@@ -239,8 +239,8 @@ void machine_core_free(struct machine_core *m)
 
 /* ---- this machine -------------------------------------------------------------------- */
 
-/* The one of the files that describes it; NULL: none does. Those without a core, or with mistakes, are none to choose
-   from; one that cannot be read might have been it. */
+/* The file that describes it; NULL: none does. Files without a core, or with errors, cannot be chosen; an unreadable
+   one might have been it. */
 static int find_core(const char *dir, const struct processor *p, bool aarch64, struct machine_core **found,
                      struct err *err)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What instructions cost on a core, by kind. */
+/* Costs of instructions on a core, by kind. */
 #ifndef MACHINES_CORE_H
 #define MACHINES_CORE_H
 
 #include "machines/machines.h"
 #include "machines/processor.h"
 
-/* What instructions cost, by kind; the names stand in machine files. */
+/* Costs of instructions, by kind; the names are in machine files. */
 #define COST_KINDS(X)                                                                                                  \
     X(INT, "int")                                                                                                      \
     X(SHIFT, "shift")                                                                                                  \
@@ -65,13 +65,13 @@ struct cost {
     float chain;                     /* where the consumer is of the same kind */
     uint16_t uops[WIDTHS][UOPS_MAX]; /* of each: a bit for every port it may take; 0: no more */
     float busy[WIDTHS];              /* cycles that the divider is taken */
-    uint16_t per_element;            /* gathers and scatters: ports of the uop that each element is besides; 0: none */
+    uint16_t per_element;            /* additional ports of each element's uop of gathers and scatters; 0: none */
     bool given;
 };
 
 struct machine_core {
     char name[64]; /* of the file */
-    char core[96]; /* as people call it */
+    char core[96]; /* display name */
     char arch[16];
     struct machine_processors processors;
     char assumed[320];
@@ -79,8 +79,9 @@ struct machine_core {
     uint32_t issue;         /* uops that the front end hands on in a cycle */
     uint32_t vector;        /* bytes of the widest vectors */
     uint32_t line;          /* bytes of a cache line */
-    uint32_t window;        /* uops in flight: so far it looks ahead of what waits */
-    float forward;          /* cycles from a store to a load of the same bytes, besides those of the load's consumer */
+    uint32_t window;        /* uops in flight: the distance of out-of-order execution */
+    float forward;          /* cycles from a store to a load of the same bytes, in addition to those of the load's
+                               consumer */
     float forward_stack;    /* the same for slots of the stack: some cores rename them */
     float taken;            /* cycles between taken branches */
     float load_vector;      /* latency of loads into vector registers */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * machines - descriptions of machines: the levels of their memory, and what instructions cost on their cores.
+ * machines - descriptions of machines: the levels of their memory, and costs of instructions on their cores.
  *
  * Knows:    machine files (share/machines/, doc/formats/machine.md), and which processor this machine has.
  * Does not: simulate, judge loops, print.
@@ -8,7 +8,7 @@
  * Usual life:  machine_memory_read or machine_memory_here -> plain values
  *              machine_core_read or machine_core_here -> machine_core_free
  *
- * Errors:   a file that makes no sense is an error with file and line. Of a file only the part that is asked for is read.
+ * Errors:   an invalid file is an error with file and line. Only the requested part of a file is read.
  * Threads:  nothing is shared.
  *
  * To add a machine: a file in share/machines/.
@@ -22,7 +22,7 @@
 
 enum {
     MACHINE_LEVELS = 8,     /* levels of a machine, TLBs among them */
-    MACHINE_NO_LEVEL = 255, /* what is behind the last one: memory */
+    MACHINE_NO_LEVEL = 255, /* behind the last one: memory */
     MACHINE_WAYS = 4096,    /* blocks of a set */
 };
 
@@ -30,8 +30,8 @@ enum machine_replace { MACHINE_LRU, MACHINE_PLRU, MACHINE_RANDOM };
 enum machine_prefetch { MACHINE_NO_PREFETCH, MACHINE_NEXT_LINE, MACHINE_STRIDE };
 
 struct machine_level {
-    char name[16];    /* "L1", "TLB": as people call it; no two alike */
-    uint64_t size;    /* bytes; of a TLB: what its entries cover */
+    char name[16];    /* "L1", "TLB": display name; unique */
+    uint64_t size;    /* bytes; of a TLB: covered by its entries */
     uint32_t line;    /* bytes of a block, a power of two; of a TLB: the page size */
     uint32_t ways;    /* blocks of a set; size / (line x ways) sets, any number */
     uint32_t latency; /* cycles of an access that finds its block here; 0: not known */
@@ -40,7 +40,7 @@ struct machine_level {
     bool tlb;
     bool write_through; /* a store goes on to the next level at once; else when its block leaves */
     bool no_allocate;   /* a store that misses brings nothing in */
-    bool inclusive;     /* what leaves here leaves the levels before it too */
+    bool inclusive;     /* lines evicted here are evicted from the levels before it too */
     bool shared;        /* one for all threads; else each has its own */
     uint8_t next;       /* where a miss goes: a later level, or MACHINE_NO_LEVEL */
 };
@@ -53,14 +53,14 @@ struct machine_memory {
     struct machine_level levels[MACHINE_LEVELS];
 };
 
-/* From a machine file (doc/formats/machine.md); `name` is what messages call it. */
+/* From a machine file (doc/formats/machine.md); `name` is its name in messages. */
 int machine_memory_parse(const void *bytes, size_t len, const char *name, struct machine_memory *, struct err *);
 /* `path`: a file, or the name of one of `dir`'s without ".xml" (dir may be NULL). */
 int machine_memory_read(const char *path, const char *dir, struct machine_memory *, struct err *);
 /* This machine's, from the kernel's description below `sys` (usually "/sys"); 0: the kernel says nothing, and a common
    hierarchy (32 kB, 1 MB, 32 MB) was taken. */
 int machine_memory_here(const char *sys, struct machine_memory *, struct err *);
-/* Sets `next`, and says what makes no sense. `where` begins the message. */
+/* Sets `next`, and reports inconsistencies. `where` begins the message. */
 int machine_memory_check(struct machine_memory *, const char *where, struct err *);
 /* "L1: 32 kB, 8 ways of 64-byte lines, LRU, write-back, private; ...", one line without a newline. */
 void machine_memory_print(const struct machine_memory *, struct buf *);
@@ -68,7 +68,7 @@ void machine_memory_print(const struct machine_memory *, struct buf *);
 /* ---- cores -------------------------------------------------------------------------- */
 
 struct machine_core; /* machines/core.h */
-/* A machine file, or where `path` is a word the file of that name in `dir`. The file must have a <core>. */
+/* A machine file, or, if `path` is a name, the file of that name in `dir`. The file must have a <core>. */
 int machine_core_read(const char *path, const char *dir, struct machine_core **, struct err *);
 /* The core of this machine, by the processor's family and model in `cpuinfo` (usually "/proc/cpuinfo"), of the files in
    `dir`; where the code is for another kind of processor, the one that stands for that kind. A processor that no file

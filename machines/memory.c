@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The levels of a machine's memory: of a file, this machine's from the kernel, what makes no sense, the sentence. */
+/* The levels of a machine's memory: from a file, this machine's from the kernel, checks, the sentence. */
 #include "machines/file.h"
 #include "machines/machines.h"
 
@@ -73,7 +73,7 @@ static int get_yes(const struct machine_file *f, const struct xml_event *e, cons
     return status;
 }
 
-/* ---- what makes no sense ---------------------------------------------------------------- */
+/* ---- checks ----------------------------------------------------------------------------- */
 
 static bool power_of_two(uint64_t v)
 {
@@ -275,7 +275,7 @@ int machine_memory_check(struct machine_memory *m, const char *where, struct err
 
 /* ---- this machine --------------------------------------------------------------------------- */
 
-/* What the kernel says of cache `index` under `key`; "" where it says nothing. */
+/* The kernel's value of `key` for cache `index`; "" if it has none. */
 static void sys_value(const char *sys, unsigned index, const char *key, char *to, size_t room)
 {
     char *path = mem_printf("%s/devices/system/cpu/cpu0/cache/index%u/%s", sys, index, key);
@@ -315,7 +315,7 @@ static bool sys_level(const char *sys, unsigned index, struct machine_level *l, 
     return true;
 }
 
-/* The TLBs are not told to us by the kernel: what most processors since 2015 have at least. */
+/* The kernel does not list TLBs: at least this size in most processors since 2015. */
 static void add_usual_tlbs(struct machine_memory *m)
 {
     m->levels[m->level_count++] =

@@ -8,7 +8,7 @@
 
 /* ---- this machine's ------------------------------------------------------------------------------- */
 
-/* The first value of the key behind `*from`, which is left behind it; NULL: there is none. */
+/* The first value of the key behind `*from`, which is moved behind it; NULL: there is none. */
 static char *next_value(const char **from, const char *key)
 {
     size_t n = strlen(key);
@@ -105,7 +105,7 @@ char *processor_name(const struct processor *p)
 
 /* ---- is it one of these? --------------------------------------------------------------------------- */
 
-/* The next of the words, which are left behind it; 0: none. */
+/* The next word, with the pointer moved behind it; 0: none. */
 static size_t next_word(const char **words, const char **word)
 {
     *word = *words + strspn(*words, " ");

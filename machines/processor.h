@@ -9,12 +9,12 @@ struct machine_processors { /* of a machine file */
     char vendor[32];        /* vendor_id, or "CPU implementer" */
     char models[256];       /* x86-64: "25/16-31 25/96": families and models; "": never this machine's */
     char part[32];          /* AArch64: "CPU part" */
-    char features[256];     /* words that all must be there */
+    char features[256];     /* words that must all be there */
     char without[128];      /* and none of these: whose model number belies them is another processor */
 };
 
 struct processor {
-    char *vendor, *model_name;   /* "" where nothing says so */
+    char *vendor, *model_name;   /* "" if unknown */
     char *features;              /* words */
     char *part;                  /* of AArch64 */
     unsigned family, model;      /* of x86-64 */
