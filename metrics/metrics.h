@@ -9,8 +9,8 @@
  *     config_create (+ config_add_*) or config_read -> experiment_build -> look at it -> experiment_free
  *
  * Memory:   an experiment owns all it hands out; the configuration may be freed after experiment_build.
- * Errors:   every configuration error carries file and line; what a result lacks is a warning with its share of the
- *           cost.
+ * Errors:   every configuration error carries file and line; a gap in the result is a warning with its share
+ *           of the cost.
  * Threads:  a finished experiment is read-only and may be shared.
  */
 #ifndef METRICS_H
@@ -22,14 +22,14 @@
 
 /* ---- expressions ------------------------------------------------------------------ */
 
-/* Formulas over metrics, in the one grammar there is: doc/formats/configuration.md. A missing operand makes the result
-   missing (NaN), and so does what has no finite value. */
+/* Formulas over metrics, in one grammar: doc/formats/configuration.md. A missing operand makes the result missing
+   (NaN), and so does a result that is not finite. */
 struct expr;
 int expr_parse(const char *text, const char *what /* for messages */, struct expr **, struct err *);
 void expr_free(struct expr *);
 struct expr *expr_copy(const struct expr *);
 
-/* What a formula wants of a metric. */
+/* The form of a metric that a formula uses. */
 enum expr_form { EXPR_FORM_OWN /* the result's: inclusive for inclusive */, EXPR_FORM_INCLUSIVE, EXPR_FORM_EXCLUSIVE };
 enum expr_at { EXPR_HERE, EXPR_AT_TOTAL /* the root's value */, EXPR_AT_PARENT };
 enum expr_statistic {
@@ -84,7 +84,7 @@ int expr_parse_with(const char *text, const char *what, const struct expr_functi
 struct expr_input {
     const char *text, *what;
     const struct expr_functions *functions; /* may be NULL */
-    /* Writes where the byte at `offset` of the text stands, "file:3:14": what messages begin with. */
+    /* Writes the position of the byte at `offset` of the text, "file:3:14": the beginning of messages. */
     void (*where)(void *ctx, size_t offset, struct buf *out);
     void *ctx;
 };
@@ -98,16 +98,17 @@ void expr_operand_text(const struct expr_operand *, struct buf *out);
 
 /* ---- metric blocks -------------------------------------------------------------------- */
 
-/* Formulas over quantities, with how these are called by PAPI, perf and processors (doc/formats/metrics.md): cycles per
-   instruction, miss ratios. What was measured, or can be, decides which can be computed. */
+/* Formulas over quantities, with the names of these in PAPI, perf and processors (doc/formats/metrics.md): cycles
+   per instruction, miss ratios. The events that were measured, or can be, decide which can be computed. */
 struct blocks;
 int blocks_read(const char *folder /* all its .xml files */, struct blocks **, struct err *);
 void blocks_free(struct blocks *);
 size_t blocks_count(const struct blocks *);
 const char *blocks_name(const struct blocks *, size_t block);
 const char *blocks_title(const struct blocks *, size_t block);
-/* The events to ask for, of those that can be counted (NULL-terminated), so that as much of the block as possible can be
-   computed; what one formula wants stands together. -1: there is no such block, or nothing of it can be. */
+/* The events to request, of those that can be counted (NULL-terminated), so that as much of the block as possible
+   can be computed; the events of one formula are adjacent. -1: there is no such block, or nothing of it can be
+   computed. */
 int blocks_events(const struct blocks *, const char *block, const char *const *usable,
                   void (*each)(void *ctx, const char *event), void *ctx, struct err *);
 
@@ -116,12 +117,12 @@ int blocks_events(const struct blocks *, const char *block, const char *const *u
 struct config;
 struct config *config_create(void);
 void config_free(struct config *);
-/* A configuration with errors may be answered, so that experiment_build can tell them together with those that only its
-   measurements show; it never builds anything of it. config_check tells what is known by then. */
+/* With errors in its file the result may be a configuration, so that experiment_build can report them together with
+   those that only its measurements show; it never builds anything of it. config_check reports those known by then. */
 int config_read(const char *path, struct config **, struct warnings *, struct err *);
 int config_check(const struct config *, struct err *);
 bool config_is_sound(const struct config *);
-/* What the command line says: the same as the file's elements. */
+/* Settings of the command line: the same as the file's elements. */
 void config_set_title(struct config *, const char *title);
 void config_add_measurement(struct config *, const char *path); /* file or directory: one run */
 void config_add_structure(struct config *, const char *path);   /* scope tree XML or .hpcstruct */
@@ -130,20 +131,20 @@ void config_add_replace(struct config *, const char *in, const char *out);
 int config_add_metric(struct config *, const char *definition /* "STALL = CYCLES - ICYCLES" */, struct err *);
 void config_add_debug_dir(struct config *, const char *dir);
 void config_set_threads(struct config *, unsigned threads);
-/* Finished experiments that may stand for a run's measurements, and who reads them (htmlgen_reader). Lent. */
+/* Finished experiments that may replace a run's measurements, and their reader (htmlgen_reader). Lent. */
 struct experiment;
 struct experiment_reader {
     bool (*knows)(const char *path);
     int (*read)(const char *path, struct experiment **, struct warnings *, struct err *);
 };
 void config_set_reader(struct config *, const struct experiment_reader *);
-/* All ranks build the same experiment, each reading its part of the measurements' files; what statistics say is known to
-   the first one alone. Lent. */
+/* All ranks build the same experiment, each reading its part of the measurements' files; the first one alone has
+   statistics. Lent. */
 void config_set_ranks(struct config *, const struct ranks *);
 /* Looks at the machine code of sampled loops (tables loop_quality, loop_checks), with the core that the machine file
    `machine` describes, or where that is NULL the one of `folder` that fits this machine. */
 void config_judge_loops(struct config *, const char *folder, const char *machine);
-/* With llvm-mca's estimates beside the bounds; lent. */
+/* With llvm-mca's estimates next to the bounds; lent. */
 struct quality_tools;
 void config_ask_llvm(struct config *, const struct quality_tools *);
 void config_list_instructions(struct config *);    /* the machine code of sampled procedures, as a table */
@@ -155,23 +156,23 @@ void config_set_fold_recursion(struct config *, bool);
 /* Mean, minimum, maximum, deviation, imbalance and count of every shown event over "threads", "ranks" or "repetitions".
  */
 int config_add_statistics(struct config *, const char *over, struct err *);
-/* The same for who diagnoses: of those that formulas name (`names`, NULL-terminated, in expr_operand_text's form) and
-   whose run has several threads or processes, columns that nobody is shown; see experiment_forget_wanted. Lent. */
+/* The same for diagnosis: of those that formulas name (`names`, NULL-terminated, in expr_operand_text's form) and
+   whose run has several threads or processes, hidden columns; see experiment_forget_wanted. Lent. */
 void config_want_statistics(struct config *, const char *const *names);
-/* The first two runs are compared: difference, its error, and ratio of every event they share. With scaling, what was
-   lost of the second run's total: over what the first took ("strong"), or over as much for each thread ("weak"). */
+/* The first two runs are compared: difference, its error, and ratio of every event they share. With scaling, the
+   loss of the second run's total: over the first run's total ("strong"), or over the same for each thread ("weak"). */
 int config_compare(struct config *, const char *scaling /* or NULL */, struct err *);
-/* The metrics of a block that what was measured allows; the blocks are lent to the configuration. */
+/* The metrics of a block that the measured events allow; the blocks are lent to the configuration. */
 void config_set_blocks(struct config *, const struct blocks *);
 int config_add_block(struct config *, const char *name, struct err *);
-/* All blocks, as far as their names are free: what config_write_start proposes. A configuration that was read says itself
-   what it wants, and is left alone. */
+/* All blocks, as far as their names are free: the proposal of config_write_start. A configuration from a file makes
+   its own choice and is not changed. */
 void config_add_all_blocks(struct config *);
 /* A formula that is looked at in the whole program alone, by experiment_gate. */
 int config_add_gate(struct config *, const char *formula, struct err *);
-/* The runs' names in place of what their paths gave, the first one's first; NULL leaves the rest. */
+/* The runs' names instead of those from their paths, the first one's first; NULL keeps the rest. */
 void config_name_runs(struct config *, const char *const *names);
-/* How a run of the configuration is measured; "" where nothing is said. Lent. */
+/* How a run of the configuration is measured; "" if not given. Lent. */
 struct config_recipe {
     const char *name, *measurements, *where;
     const char *command, *folder, *environment, *events, *threads, *host, *repetitions; /* host: a pattern */
@@ -225,10 +226,9 @@ struct metric {
     str_id formula;       /* infix, over the names of other metrics; "" when measured */
     str_id event;         /* measured: the event's name */
     uint64_t period;      /* measured: counts per sample; 0: exact */
-    double exact_total;   /* measured: what the counters themselves said at the threads' ends, for comparison; NaN: not
-                           known */
+    double exact_total;   /* measured: the counters' own total at the threads' ends, for comparison; NaN: unknown */
     uint32_t run;         /* index into runs, or RUN_NONE: computed over several */
-    uint32_t repetitions; /* measured: values are means over so many; 0 or 1: they are what was measured */
+    uint32_t repetitions; /* measured: values are means over so many; 0 or 1: they are single measurements */
     str_id region;        /* measured: only what was inside this region of the program; "": everywhere */
     bool percent, display, sort_by, estimated;
     bool has_exclusive; /* false: the inclusive column alone makes sense */
@@ -236,15 +236,15 @@ struct metric {
                            experiment_compute */
 };
 
-/* What else is known of a run, by which it may differ from others. */
+/* Other properties of a run that may differ from other runs'. */
 #define ENVIRONMENT_BUILT                                                                                              \
-    "built " /* and "the program" or a load module: the compiler and its options, of what was sampled */
+    "built " /* and "the program" or a load module: the compiler and its options, of the sampled code */
 #define ENVIRONMENT_VARIABLE "env:" /* and a variable that was noted */
 struct environment_entry {
     str_id name, value;
 };
 
-/* What was measured together: a run of the configuration. */
+/* A run of the configuration. */
 struct experiment_run {
     str_id name;     /* as the configuration has it; unique */
     str_id machine;  /* the CPU model of its first process that knows one, or "" */
@@ -255,22 +255,22 @@ struct experiment_run {
     struct environment_entry *environment; /* each name once, in their order */
     uint32_t environment_count;
     uint32_t process_first, process_count; /* into processes */
-    uint32_t root; /* of them: what was run; where that became another program (a wrapper's exec), the last one */
+    uint32_t root; /* of them: the program; if it executed another program (a wrapper's exec), the last one */
 };
 #define RUN_NONE UINT32_MAX /* a metric over several runs */
 
-/* Numbers by place, or by a tree's node; most have none, and those take no memory to speak of. NaN is "no data". */
+/* Numbers by place, or by a tree's node; most have none, which takes nearly no memory. NaN is "no data". */
 struct values;
-/* dense[0..n), NaN where there is none. Multiples of `scale` are kept as such, where all are; 0: no scale. */
+/* dense[0..n), NaN if there is none. Multiples of `scale` are kept as such, if all are; 0: no scale. */
 struct values *values_create(const double *dense, size_t n, uint64_t scale);
-/* The same by pieces of multiples of 64 (but the last), without room for all of them at once. */
+/* The same by pieces of multiples of 64 (except the last), without memory for all of them at once. */
 struct values *values_begin(size_t n);
 void values_append(struct values *, const double *dense, size_t n);
 void values_end(struct values *, uint64_t scale);
 void values_free(struct values *);
 double values_get(const struct values *, size_t i);                              /* NULL has no values */
 size_t values_count(const struct values *);                                      /* how many there are */
-void values_unpack(const struct values *, size_t from, size_t n, double *dense); /* NaN where there is none */
+void values_unpack(const struct values *, size_t from, size_t n, double *dense); /* NaN if there is none */
 bool values_any(const struct values *, size_t from, size_t n);                   /* is any of these n there? */
 
 enum value_form {
@@ -281,13 +281,13 @@ enum value_form {
 };
 
 /* A tree over the places. The first one, TREE_SCOPES, is that of the places themselves: node i is place i. In others
-   (calling contexts) many nodes may be of one place, each with what it cost there: leaves of different parents stay
-   apart. */
+   (calling contexts) many nodes may be of one place, each with its cost there: leaves of different parents stay
+   separate. */
 enum { TREE_SCOPES };
-#define TREE_CALLS_NAME "calls" /* who called whom: the frames of call paths, calls.c; there is none without paths */
+#define TREE_CALLS_NAME "calls" /* call paths and their frames, calls.c; absent without paths */
 #define NODE_NONE       UINT32_MAX
 struct experiment_tree {
-    str_id name;  /* a word: "scopes", "calls" */
+    str_id name;  /* a name: "scopes", "calls" */
     str_id title; /* as shown */
     size_t node_count;
     uint32_t *parent;        /* by node: an earlier node, NODE_NONE for the first; NULL in TREE_SCOPES: the places' */
@@ -305,22 +305,23 @@ struct experiment {
     struct metric *metrics;        /* in the order of the configuration */
     struct experiment_tree *trees; /* at least TREE_SCOPES; values by experiment_value and its like alone */
     size_t place_count, file_count, run_count, metric_count, tree_count;
-    struct table_list tables; /* what else is known of places; references are to "place", "process", "metric", or
-                                 another of these tables */
-    struct hpcprof_process *processes; /* who measured what, for the page's "about"; those of a run together */
+    struct table_list tables; /* other data about places; references are to "place", "process", "metric", or another
+                                 of these tables */
+    struct hpcprof_process *processes; /* processes and threads measured, for the page's "about"; those of a run
+                                          together */
     size_t process_count;
     size_t wanted_count;    /* private: so many of the last metrics are config_want_statistics' */
     str_id *source_folders; /* on this machine, as debug information has them: never to be written into a database */
     size_t source_folder_count;
     struct measured *measured;   /* private: experiment_measured */
-    struct computed *computed;   /* private: by metric, what experiment_compute needs */
+    struct computed *computed;   /* private: by metric, for experiment_compute */
     struct anonymity *anonymity; /* private: experiment_anonymize; NULL: names are as they are */
 };
 
 /* A metric's value at a place, with all that was called from elsewhere left out: TREE_SCOPES'. NaN: no data. */
 double experiment_value(const struct experiment *, size_t metric, place_ix, enum value_form);
 double experiment_node_value(const struct experiment *, size_t tree, size_t metric, uint32_t node, enum value_form);
-/* Of nodes from .. from + n at once: where many values are wanted. */
+/* Of nodes from .. from + n at once: if many values are needed. */
 void experiment_column(const struct experiment *, size_t tree, size_t metric, enum value_form, size_t from, size_t n,
                        double *dense);
 bool experiment_column_any(const struct experiment *, size_t tree, size_t metric, enum value_form, size_t from,
@@ -329,11 +330,11 @@ size_t experiment_column_count(const struct experiment *, size_t tree, size_t me
 uint32_t experiment_node_parent(const struct experiment *, size_t tree, uint32_t node); /* NODE_NONE: the first */
 place_ix experiment_node_place(const struct experiment *, size_t tree, uint32_t node);
 size_t experiment_calls(const struct experiment *); /* the tree of calls; SIZE_MAX: no paths were measured */
-/* In the tree of calls, what a procedure called through itself becomes what it called: no path has a procedure twice.
-   Statistics are blank there then (config_set_fold_recursion has them). */
+/* In the tree of calls, a procedure called through itself is merged with the outer call: no path has a procedure
+   twice. Statistics are blank there then (config_set_fold_recursion has them). */
 void experiment_fold_recursion(struct experiment *);
 
-/* For those who make experiments (the join, tests): places and metrics come first, then trees, then columns. */
+/* For makers of experiments (the join, tests): places and metrics come first, then trees, then columns. */
 /* Adds a tree and returns its index; parent and place, by node, become its own. TREE_SCOPES has neither and comes
  * first. */
 size_t experiment_add_tree(struct experiment *, const char *name, const char *title, size_t node_count,
@@ -341,24 +342,24 @@ size_t experiment_add_tree(struct experiment *, const char *name, const char *ti
 void experiment_set_column(struct experiment *, size_t tree, size_t metric, enum value_form, const double *dense);
 /* Takes a finished column. */
 void experiment_take_column(struct experiment *, size_t tree, size_t metric, enum value_form, struct values *);
-/* Both forms of a column from what was seen at the nodes themselves (NaN: nothing); the second in whole numbers, where
-   known[node] says whether there is one: exact until the end. -1: the sum has more than 64 bits. Both arrays are used
-   up. */
+/* Both forms of a column from the values at the nodes themselves (NaN: none); the second in integers, where
+   known[node] marks those that exist: exact until the end. -1: the sum has more than 64 bits. Both arrays are used up.
+   */
 void experiment_sum_column(struct experiment *, size_t tree, size_t metric, const double *own);
 int experiment_sum_counts(struct experiment *, size_t tree, size_t metric, uint64_t *own, uint8_t *known);
 /* Says of every place which is the first of the same thing in the source (place.same). */
 void experiment_find_same(struct experiment *);
 
-/* Adds to the measurement file the functions that hold what was sampled, here and now, of all modules in `measured` (a
-   folder, or that file): they are shown when a binary is rebuilt or gone. */
+/* Adds to the measurement file the functions that contain sampled addresses, here and now, of all modules in
+   `measured` (a folder, or that file): they are shown if a binary is rebuilt or removed. */
 int measurement_keep_functions(const char *measured, const char *file, struct err *);
 
 int experiment_build(const struct config *, const struct progress *, struct experiment **, struct warnings *,
                      struct err *);
 void experiment_free(struct experiment *);
-/* A metric's value for sums a view made itself, of several places say: values[] holds the sums of all metrics. Measured
-   metrics, and computed ones that are summed up from the lines, are values[metric] as it is; statistics over threads
-   have no value for several places. */
+/* A metric's value for sums computed by a view, of several places for example: values[] holds the sums of all
+   metrics. Measured metrics, and computed ones that are summed up from the lines, are values[metric] as it is;
+   statistics over threads have no value for several places. */
 double experiment_compute(const struct experiment *, size_t metric, const double *values);
 /* Was the place's module measured in the run, so that a missing value there says that it cost nothing? */
 bool experiment_measured(const struct experiment *, uint32_t run, place_ix);
@@ -367,11 +368,11 @@ double experiment_error(const struct experiment *, size_t metric, double value);
 /* The metric that a formula's operand means, seen from a run; RUN_NONE: from all, the last that has it. SIZE_MAX: none
    was measured. */
 size_t experiment_find_metric(const struct experiment *, uint32_t run, const struct expr_operand *);
-/* Takes back the columns of config_want_statistics: for who has used them, before others see the experiment. */
+/* Removes the columns of config_want_statistics after their use, before the experiment is shown. */
 void experiment_forget_wanted(struct experiment *);
 /* Is a gate's formula true in the whole program? -1: it has no value there. */
 int experiment_gate(const struct experiment *, bool *holds, struct err *);
-/* Warns where files with a good part of the cost have no text on this machine: for those who show sources. */
+/* Warns if files with a good part of the cost have no text on this machine: for output that shows sources. */
 void experiment_warn_sources(const struct experiment *, struct warnings *);
 /* For strangers: hosts, users, folders, arguments and process numbers go from the experiment's own names; tables and
    warnings are for experiment_public_text, which gives any text as it may be shown (the caller's to mem_free). */
@@ -389,7 +390,7 @@ enum print_level {
     PRINT_PROC,
     PRINT_LOOP,
     PRINT_LINE,
-    PRINT_FUNCTION, /* with what was inlined of it, and without what was inlined into it */
+    PRINT_FUNCTION, /* inclusive of its inlined copies, and exclusive of functions inlined into it */
     PRINT_PATH,
     PRINT_CALLER,
     PRINT_CALLS,
@@ -404,17 +405,17 @@ struct print_options {
     double threshold;    /* percent: rows with less of the whole are left out, in the metric that sorts; 0: none */
     const char *scope;   /* only what is in modules, files and procedures whose names match this pattern; NULL: all */
     bool fused;          /* loops: one row for all copies of one */
-    bool no_legend;      /* text: what the columns are stands above another table */
-    bool tree;           /* the scope tree as indented text, in place of a table */
+    bool no_legend;      /* text: the meaning of the columns is above another table */
+    bool tree;           /* the scope tree as indented text, instead of a table */
     const char *of;      /* callers and calls of these alone: procedures by pattern, loops and lines by FILE:LINE */
 };
 int print_level_parse(const char *word, enum print_level *, struct err *);
 int experiment_print(const struct experiment *, const struct print_options *, struct outfile *, struct err *);
-/* One of the tables beside places; of the options, format, top and sort_by, which names a column. */
+/* One of the experiment's tables; of the options, format, top and sort_by, which names a column. */
 int experiment_print_table(const struct experiment *, const char *name, const struct print_options *, struct outfile *,
                            struct err *);
-/* What a simulated memory hierarchy says, a level after the other, with shares and ratios: by reference, by array, or who
-   threw out whose blocks. Of the options, format, sort_by (a column, within each level) and top (of each level). */
+/* Results of a simulated memory hierarchy, level by level, with shares and ratios: by reference, by array, or by
+   evictor. Of the options, format, sort_by (a column, within each level) and top (of each level). */
 enum print_memory { PRINT_REFERENCE, PRINT_ARRAY, PRINT_EVICTOR };
 int experiment_print_memory(const struct experiment *, enum print_memory, const struct print_options *,
                             struct outfile *, struct err *);

@@ -6,7 +6,7 @@
  * Does not: look for sources or binaries; values.
  *
  * Memory:   the correlation's places and files are replaced.
- * Errors:   what cannot be matched stays apart; where a user can help it is a warning.
+ * Errors:   unmatched scopes stay separate; if a user can help it is a warning.
  * Threads:  none.
  */
 #ifndef METRICS_ALIGN_H
@@ -19,7 +19,7 @@
 void align_runs(struct correlation *, struct warnings *);
 /* Warns where two runs that are compared ran programs that are not one module. */
 void align_warn_programs(const struct correlation *, struct warnings *);
-/* By line of a, the first one first: the line of b, from 1, that it has become; 0: it is gone. mem_free. */
+/* By line of a, the first one first: the matching line of b, from 1; 0: it was deleted. mem_free. */
 uint32_t *metrics_line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
 /* How many whole components the ends of two paths share. */
 unsigned metrics_path_shared_end(const char *a, const char *b);

@@ -68,7 +68,8 @@ struct waiting {
     uint32_t first, last; /* procedures; ROW_NONE: none */
 };
 
-/* Whom no run has beside what these runs have: one compiler made a clone, or another one, where the other did not. */
+/* Procedures that these runs have and no other run has: one compiler made a clone, or a different one, and the other
+   did not. */
 static struct waiting *counterpart(struct waiting *sets, size_t count, uint64_t runs)
 {
     struct waiting *best = NULL;

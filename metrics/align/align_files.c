@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which files of several builds are versions of one, and what has become of their lines. */
+/* Which files of several builds are versions of one, and how their lines correspond. */
 #include "metrics/align/align_int.h"
 
 #include <stdlib.h>
@@ -132,7 +132,7 @@ static bool are_rivals(const struct matcher *m, uint32_t a, uint32_t b)
     return root(m, a) != root(m, b) && !may_be_one(m, a, b);
 }
 
-/* Two candidates as good as each other: nobody but the user knows. */
+/* Two equally good candidates: only the user can decide. */
 static bool is_ambiguous(const struct matcher *m, const struct file_pair *pairs, size_t count, size_t at)
 {
     const struct file_pair *p = &pairs[at];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that bring places of several runs together share; align_runs.c has the whole. */
+/* Declarations shared by the files that match places of several runs; align_runs.c explains the method. */
 #ifndef METRICS_ALIGN_INT_H
 #define METRICS_ALIGN_INT_H
 
@@ -38,7 +38,7 @@ struct matcher {
 };
 
 struct procedure {
-    struct identity key, origin; /* origin: of what it is a clone of */
+    struct identity key, origin; /* origin: the procedure that it is a clone of */
     uint64_t runs;
     uint32_t as; /* the one that it is another clone of, in other runs; or itself */
 };
@@ -46,11 +46,11 @@ struct procedure {
 struct made {
     struct identity key;
     uint64_t runs;
-    place_ix first_loop, next_loop; /* below it; beside it */
+    place_ix first_loop, next_loop; /* first child; next sibling */
     bool latest;                    /* as the latest version has it */
 };
 
-struct align_key { /* what is looked for */
+struct align_key { /* the key searched for */
     const struct matcher *m;
     struct identity key;
 };
@@ -66,18 +66,18 @@ void align_find_versions(struct matcher *m);
 /* align_lines.c */
 /* The full name of the innermost function that the place is in. */
 uint32_t align_function_around(const struct matcher *m, place_ix i);
-/* Where functions are, and which of those that begin elsewhere have moved. */
+/* Positions of functions, and by how far the others have moved. */
 void align_find_functions(struct matcher *m);
 void align_count_votes(struct matcher *m);
 /* A line's place now; `name`: of the function that it is in. */
 struct position align_position(struct matcher *m, uint32_t file, uint32_t line, uint32_t name);
-/* The lines first..last, those that are gone left out; false: all are. */
+/* The lines first..last without deleted ones; false: all are deleted. */
 bool align_move_lines(struct matcher *m, struct place *p, uint32_t name);
 
 /* align_places.c */
 /* ROW_NONE: none. */
 place_ix align_find(const struct matcher *m, const struct identity *key);
-/* The place as it is in the latest version, as far as it is there; what tells it from others. */
+/* The place in terms of the latest version, as far as it exists there; the key that distinguishes it from others. */
 struct identity align_bring_forward(struct matcher *m, place_ix i, struct place *p);
 /* The old place as a new one, or as another build of the new one `made`. */
 void align_make(struct matcher *m, place_ix i, const struct place *p, const struct identity *key);
@@ -86,7 +86,7 @@ void align_join(struct matcher *m, place_ix i, const struct place *p, place_ix m
 void align_put(struct matcher *m, place_ix i);
 
 /* align_clones.c */
-/* Lists all procedures, and finds those that are clones of one in several builds. */
+/* Lists all procedures, and finds clones of one in several builds. */
 void align_clones(struct matcher *m);
 
 /* align_loops.c */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a line of an older version of its file is in the latest: by text, or as far as its function has moved. */
+/* The line of the latest version that corresponds to a line of an older one: by text, or by the offset of its
+   function. */
 #include "metrics/align/align_int.h"
 
 /* ---- where a function is --------------------------------------------------------------------------- */
@@ -127,7 +128,7 @@ struct position align_position(struct matcher *m, uint32_t file, uint32_t line, 
     return now ? (struct position){v->latest, now, true} : (struct position){file, line, false};
 }
 
-/* The lines first..last, those that are gone left out. */
+/* The lines first..last without deleted ones. */
 bool align_move_lines(struct matcher *m, struct place *p, uint32_t name)
 {
     struct position first = align_position(m, p->file, p->line_first, name), last = first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops of several builds that are one: those that begin at one line, else the nearest that share lines. */
+/* Matching loops of several builds: those that begin at one line, else the nearest that share lines. */
 #include "metrics/align/align_int.h"
 
 /* ---- loops ------------------------------------------------------------------------------------------- */
@@ -34,7 +34,7 @@ static bool share_lines(const struct place *a, const struct place *b)
            2 * ((uint64_t)last - first + 1) > (n < m ? n : m);
 }
 
-/* Of several loops on one line another one than that; a build that has only one of them does not say which. */
+/* Of several loops on one line a different one; a build that has only one of them leaves it open. */
 static bool are_told_apart(const struct place *a, const struct place *b)
 {
     return a->line_first == b->line_first && a->on_line && b->on_line && a->on_line != b->on_line;
@@ -45,7 +45,7 @@ static uint32_t distance(const struct place *a, const struct place *b)
     return a->line_first > b->line_first ? a->line_first - b->line_first : b->line_first - a->line_first;
 }
 
-enum { LOOPS_LOOKED_AT = 1000 }; /* of one place, for each loop: what people write has fewer */
+enum { LOOPS_LOOKED_AT = 1000 }; /* of one place, for each loop: source code has fewer */
 
 /* A loop of the same parent that no build of these runs has: the nearest of those that share lines. */
 static place_ix near_loop(const struct matcher *m, const struct loop *l)

@@ -16,7 +16,7 @@ place_ix align_find(const struct matcher *m, const struct identity *key)
     return row_index_find(&m->index, hash_bytes(key, sizeof *key, 0), same_key, &w);
 }
 
-/* The place as it is in the latest version, as far as it is there; what tells it from others. */
+/* The place in terms of the latest version, as far as it exists there; the key that distinguishes it from others. */
 struct identity align_bring_forward(struct matcher *m, place_ix i, struct place *p)
 {
     uint32_t file = p->file == SOURCE_NONE ? SOURCE_NONE : m->files[p->file].latest;
@@ -34,7 +34,7 @@ struct identity align_bring_forward(struct matcher *m, place_ix i, struct place 
     if (p->kind == PLACE_PROC || p->kind == PLACE_INLINE)
         key.file = file;
     if (p->kind == PLACE_LOOP && moves && !first)
-        key.ordinal |= 1u << 31; /* it begins with what is gone: another one may begin where it goes on */
+        key.ordinal |= 1u << 31; /* its beginning was deleted: another one may begin at its first remaining line */
     return key;
 }
 

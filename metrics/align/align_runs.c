@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Places of several runs brought together. Where runs used different builds of a module, each build's files, and all
- * below them, were made apart (correlate.c); here what the programmer wrote once becomes one place again:
+ * Matching places of several runs. If runs used different builds of a module, correlate.c made each build's files, and
+ * everything below them, separately; here places with one source become one place again:
  *
  *     files       of one path; else of one name, in the module's other builds, that share the longest end of their paths
  *     lines       by a diff of the texts, where both are here; else by number, moved as far as their procedure was
  *     procedures, inlined calls, files         by name; a clone of a procedure also by the name of what it is a clone of
  *     loops       by their first line, else by the lines they share, in order: compilers differ in where one begins
  *
- * Numbers of lines are those of the latest run's source. What has no counterpart stays a place of its own, in its own
- * version of the file: it is shown, and never taken for what has its number now.
+ * Line numbers are those of the latest run's source. A place without counterpart stays a place of its own, in its own
+ * version of the file: it is shown, and never mistaken for the place that has its line number now.
  */
 #include "metrics/align/align_int.h"
 
@@ -35,7 +35,7 @@ static void put_all(struct matcher *m)
 
 /* ---- the new places in the place of the old ------------------------------------------------------------ */
 
-/* Where tables refer to a version of a file: the latest, unless its lines are others there. */
+/* The version of a file that tables refer to: the latest, unless its lines differ there. */
 static uint32_t version_for_tables(const struct matcher *m, uint32_t file)
 {
     return m->files[file].lines ? file : m->files[file].latest;

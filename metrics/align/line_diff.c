@@ -2,11 +2,11 @@
 /*
  * Which line of a text has become which one of another.
  *
- * Patience: lines that each text has once, and both have, are the same; of those that crossed, the longest chain in
- * order. Between them the same again, with what is once there; where nothing is, Myers' greedy way (E. W. Myers, An
- * O(ND) difference algorithm and its variations, 1986), as far as a bound on differences allows. Blanks at the ends of
- * a line do not count: code that was indented is the same code. As many lines as were there before in the same place
- * are those lines, changed.
+ * Patience: lines that occur once in each text match; of those that crossed, the longest chain in order. Between them
+ * the same again, with lines that are unique there; if there are none, Myers' greedy way (E. W. Myers, An O(ND)
+ * difference algorithm and its variations, 1986), as far as a bound on differences allows. Blanks at the ends of a line
+ * do not count: re-indented code is the same code. If as many lines were in the same place before, they are those
+ * lines, changed.
  */
 #include "metrics/align/align.h"
 
@@ -150,7 +150,7 @@ static int furthest(const struct diff *d, const struct span *s, int k, int a)
     return a;
 }
 
-/* Reached diagonals of one number of edits: [-edits - 2 .. edits + 2], -1 where there is none. */
+/* Reached diagonals of one number of edits: [-edits - 2 .. edits + 2], -1 if there is none. */
 static int *new_row(int edits, int **memory)
 {
     size_t n = 2 * (size_t)edits + 5;
@@ -164,7 +164,7 @@ static const int *row_before(int *const *rows, int edits)
     return edits ? rows[edits - 1] + edits + 1 : NULL;
 }
 
-/* Back from the end: what each step passed that is the same. */
+/* Back from the end: the matching lines that each step passed. */
 static void trace_back(struct diff *d, const struct span *s, int *const *rows, int edits)
 {
     long n = (long)(s->a_end - s->a), m = (long)(s->b_end - s->b), a = n, b = m;

@@ -17,19 +17,19 @@
 
 /* ---- structure.c, functions.c -------------------------------------------------------------------------------- */
 
-/* What was sampled of a module. */
+/* The samples of a module. */
 struct sampled {
     const vaddr *addresses; /* ascending */
     const double *weights;  /* of each: its share of the metrics, added up */
     const double *samples;  /* of each: how many of the event with most samples; NULL: not known */
     size_t count;
     uint64_t *listed;            /* bytes of code whose instructions are listed so far, of all modules */
-    const struct correlation *c; /* NULL, or who knows trip counts (correlate_trips) */
+    const struct correlation *c; /* NULL, or the source of trip counts (correlate_trips) */
     uint32_t module;
 };
 
-/* Where structure comes from; tests put drawings here. scopes() fills tree, state and why of the module; end(), where
-   there is one, hears that no more is asked for, and what was lent is given back. */
+/* Source of structure; tests pass outlines. scopes() fills tree, state and why of the module; end(), if there is
+   one, is called after the last request and releases everything lent. */
 struct structure_source {
     void (*scopes)(void *ctx, struct module *, const struct strtab *, const struct sampled *, struct warnings *);
     void *ctx;
@@ -64,10 +64,10 @@ struct loop_machines {                /* cores, by processor; read when they are
 void loops_machines_release(struct loop_machines *);
 /* The core that code of this processor is judged by; NULL: none. */
 const struct machine_core *loops_machine(struct loop_machines *, bool aarch64, struct warnings *);
-/* The innermost loops of the tree that hold a sampled address; unrolled ones are told so in the tree. NULL: none. */
+/* The innermost loops of the tree that contain a sampled address; the tree marks unrolled ones. NULL: none. */
 struct quality_report *loops_analyze(struct loop_machines *, struct bloop_binary *, struct scope_tree *,
                                      const struct sampled *, struct warnings *);
-/* Rows of the correlation's tables; scope_place: by scope of the tree, PLACE_NONE where there is none. */
+/* Rows of the correlation's tables; scope_place: by scope of the tree, PLACE_NONE if there is none. */
 void loops_note(struct correlation *, const struct quality_report *, const place_ix *scope_place);
 
 /* ---- instructions.c ------------------------------------------------------------------------------------------ */
@@ -76,7 +76,7 @@ void loops_note(struct correlation *, const struct quality_report *, const place
 double *instructions_weigh_sites(const struct correlation *);
 /* Samples at each site of the event that has most of them; NULL: no event is sampled. mem_free. */
 double *instructions_site_samples(const struct correlation *);
-/* Procedures that are worth showing, those that were sampled most first. */
+/* Procedures worth showing, those with most samples first. */
 struct sampled_procedures VEC(scope_ix);
 void instructions_choose(struct scope_tree *, const struct sampled *, struct sampled_procedures *);
 /* Those of the procedures that were sampled most; NULL: of none. */
@@ -93,8 +93,8 @@ void instructions_count(struct correlation *);
 
 /* ---- trip_counts.c ------------------------------------------------------------------------------------------- */
 
-/* Where the measurement says how often jumps were taken, and their binaries are here: the events EVENT_ITERATIONS and
-   EVENT_ENTRIES at loops, and the table trip_counts of how they differ among the parts of a profile. */
+/* If the measurement has counts of jumps, and their binaries are here: the events EVENT_ITERATIONS and EVENT_ENTRIES
+   at loops, and the table trip_counts of their variation among the parts of a profile. */
 void trip_counts_add(struct hpcprof *, const struct config *);
 
 /* ---- ideal_cycles.c ------------------------------------------------------------------------------------------ */
@@ -102,8 +102,8 @@ void trip_counts_add(struct hpcprof *, const struct config *);
 #define EVENT_IDEAL "ICYCLES"
 /* The binary of a module; NULL: it cannot be opened, or was built anew, which the join says. */
 struct bloop_binary *code_open(const struct hpcprof *, const struct config *, uint32_t module);
-/* Where the measurement says how often instructions were executed, and their binaries are here: the event ICYCLES, the
-   cycles that they would take at best. */
+/* If the measurement has counts of executed instructions, and their binaries are here: the event ICYCLES, the cycles
+   that they would take at best. */
 void ideal_cycles_add(struct hpcprof *, const struct config *, struct warnings *);
 
 /* ---- how it was compiled ------------------------------------------------------------------------------------- */

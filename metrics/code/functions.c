@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that hold what was sampled, kept in the measurement as a table: of a binary that is rebuilt or gone when
- * somebody looks, samples are still shown by function, under the files and lines that its debug information had.
+ * The functions that contain sampled addresses, kept in the measurement as a table: if a binary has been rebuilt or
+ * removed since, samples are still shown by function, under the files and lines of its debug information at that time.
  *
- * A row is a range of a function's code; its entry is what tells two functions of one name apart.
+ * A row is a range of a function's code; its entry distinguishes two functions of one name.
  */
 #include "metrics/code/code.h"
 
@@ -58,7 +58,7 @@ static void keep_module(struct hpcprof *to, struct table *t, const struct hpcpro
     struct bloop_options options = {.procedures_only = true};
     struct bloop_binary *binary = NULL;
     struct scope_tree *tree = NULL;
-    struct warnings *unused = warnings_create(); /* whoever builds a database is told */
+    struct warnings *unused = warnings_create(); /* `build` reports it */
     if (path[0] == '/' && bloop_open(path, &options, &binary, unused, NULL) == 0 &&
         (!*build_id || strcmp(build_id, bloop_build_id(binary)) == 0) &&
         bloop_scopes_at(binary, addresses, count, &tree, unused, NULL) == 0)
@@ -192,7 +192,7 @@ static void add_row(struct rebuilding *r, const union table_cell *row)
     r->last = row;
 }
 
-/* The rows of one module as its scope tree; NULL: they make none. */
+/* The rows of one module as its scope tree; NULL: they are inconsistent. */
 static struct scope_tree *tree_of(const struct kept_rows *k, const uint32_t *order, size_t n)
 {
     struct scope_tree *tree = scope_tree_create();
@@ -214,7 +214,7 @@ static bool one_module(const struct kept_rows *k, uint32_t a, uint32_t b)
     return x[MODULE].text == y[MODULE].text && x[BUILD_ID].text == y[BUILD_ID].text;
 }
 
-/* Of several measurements each has the functions that it sampled itself: together they are one tree. */
+/* Each of several measurements has the functions that it sampled itself: together they are one tree. */
 void measured_functions_take(struct hpcprof *p, struct kept_functions *kept)
 {
     for (size_t i = p->tables.count; i-- > 0;) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ICYCLES, the ideal cycles of HPCView's own example (2001, from pixie there): how often each instruction was executed,
- * times what it costs at best on the core (quality/). An innermost loop's iteration costs its bound, by whatever limits
- * it; other code what the front end takes. Data are always near: what is measured above it is stall.
+ * times its minimal cost on the core (quality/). An innermost loop's iteration costs its bound, whichever resource
+ * limits it; other code costs what the front end takes. All data are assumed in the nearest cache: measured cycles
+ * above it are stalls.
  *
- * Values that pass from one iteration to the next hold a loop up only where it goes round often (quality_with_overlap).
- * How often is known where callgrind noted jumps (--collect-jumps=yes); elsewhere iterations are taken not to wait, so
- * that ICYCLES stay below what can be measured.
+ * Loop-carried dependencies limit a loop only if it has many iterations (quality_with_overlap). Trip counts are known
+ * if callgrind noted jumps (--collect-jumps=yes); otherwise iterations are assumed to overlap, so that ICYCLES stay
+ * below any measurement.
  *
  * It is an event like any other, so that formulas use it (STALL = CYCLES - ICYCLES), and lines, loops and procedures have
  * it. Exact counts of instructions come from callgrind (--dump-instr=yes).

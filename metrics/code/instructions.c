@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The instructions of sampled procedures, as tables beside the places: "instructions", a row for each, and
- * "instruction_counts", what was counted at each of them. Which procedures: those with a share of some metric that
- * anybody looks at, the costliest first, until the code is too much (LIMIT_LISTED_BYTES).
+ * The instructions of sampled procedures, as tables: "instructions", a row for each, and "instruction_counts", the
+ * counts at each of them. Included are procedures with a share of some displayed metric, the costliest first, until the
+ * code is too large (LIMIT_LISTED_BYTES).
  *
  * Lines are named by file and line and not by place: most instructions of a sampled procedure were not sampled, and
- * have no line among the places.
+ * their lines are not among the places.
  */
 #include "metrics/code/code.h"
 
@@ -18,7 +18,7 @@
 double *instructions_weigh_sites(const struct correlation *c)
 {
     double *weights = mem_calloc(c->sites.count, sizeof *weights);
-    /* Shares of several metrics are added up: who has none of any is not worth showing. */
+    /* Shares of several metrics are added up: a procedure without any is not worth showing. */
     for (size_t column = 0; column < c->cells.count; column++) {
         const struct cell_list *cells = &c->cells.items[column];
         double whole = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What quality/ says of the sampled innermost loops, as tables beside places: loop_quality, a row for each, and
- * loop_checks, what is to be said of them.
+ * quality/'s results for the sampled innermost loops, as tables: loop_quality, a row for each, and loop_checks, the
+ * findings about them.
  *
  * The core that bounds are counted for is the one that this machine has, or the configuration names: measurements do
  * not know their processor's features. The table says which it was.
@@ -47,7 +47,7 @@ static uint8_t *sampled_loops(struct scope_tree *t, const struct sampled *at)
     return sampled;
 }
 
-/* By scope, what is known of the loop's trip count; 0: nothing. */
+/* By scope, the loop's trip count; 0: unknown. */
 static double *trips_of_loops(const struct scope_tree *t, const struct sampled *at)
 {
     double *trips = mem_calloc(t->scope_count, sizeof *trips);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A module's structure: from a structure file where one was given for it, else from the binary itself, on demand for
- * the sampled addresses.
+ * A module's structure: from a structure file if one was given for it, else from the binary itself, on demand for the
+ * sampled addresses.
  *
  * A binary that has another build id than the one that ran would put samples into the wrong functions with a straight
  * face, so it is not used.
@@ -25,7 +25,7 @@ struct structures {
     struct VEC(const char *) debug_dirs;
     struct bloop_options options;
     struct loop_machines machines;
-    bool instructions; /* are wanted */
+    bool instructions; /* are requested */
 };
 
 static void list_modules(struct structures *s, struct scope_tree *tree)
@@ -168,7 +168,7 @@ static const struct module_in_file *given_for(const struct structures *s, const 
     return NULL;
 }
 
-/* "/home/x/libfoo.so: what is wrong" without its first part, which the warning that uses it says better. */
+/* "/home/x/libfoo.so: reason" without its first part, which the warning that uses it repeats. */
 static char *without_path(const char *message, const char *path)
 {
     size_t n = strlen(path);
@@ -206,8 +206,8 @@ static void from_binary(struct structures *s, struct module *m, const char *path
     bloop_close(binary);
 }
 
-/* What is kept by build id of a binary as it was when it was measured: by debuginfod the binary, else its debug file, there
-   or in a tree of debug files. That has the functions' names and addresses, and no code to find loops and lines in. */
+/* The binary as it was when it was measured, by build id: debuginfod's copy, else its debug file, there or in a tree
+   of debug files. The latter has the functions' names and addresses, but no code for finding loops and lines. */
 enum kept { KEPT_BINARY, KEPT_DEBUGINFO, KEPT_DEBUG_FILE, KEPT_KINDS };
 
 static char *kept_path(const char *dir, const char *build_id, enum kept kind)
@@ -225,7 +225,7 @@ static void from_kept(struct structures *s, struct module *m, const char *dir, c
     from_binary(s, m, path, build_id, sampled, warnings);
     if (m->state == STRUCTURE_FOUND && kind == KEPT_BINARY)
         mem_free(why);
-    else { /* what is wrong with its own file is the reason */
+    else { /* the fault of its own file is the reason */
         mem_free(m->why);
         m->why = why;
         m->names_from = "its debug file"; /* read where that was found */
@@ -233,7 +233,7 @@ static void from_kept(struct structures *s, struct module *m, const char *dir, c
     mem_free(path);
 }
 
-/* What the measurements themselves have. */
+/* Functions stored in the measurements themselves. */
 static void from_measurements(const struct structures *s, struct module *m, const char *raw_path, const char *build_id,
                               const struct sampled *sampled)
 {

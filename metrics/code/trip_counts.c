@@ -6,9 +6,9 @@
  *     entries      from outside of the loop to anywhere in it
  *     iterations   entries, and returns to the header from within
  *
- * A return belongs to the innermost loop that it does not leave, and a loop that is entered at several places is entered
- * by all of them. Both numbers are counts of two events at the loop's header, or, where no jump leads there, at another
- * instruction of the loop's own.
+ * A return belongs to the innermost loop that it does not leave, and a loop with several entries is entered by all of
+ * them. Both numbers are counts of two events at the loop's header, or, if no jump leads there, at another instruction
+ * of the loop's own.
  */
 #include "bloop/code/code.h"
 #include "filters/filters.h"
@@ -109,7 +109,7 @@ static void add_count(struct work *w, uint32_t event, const struct flow *f, uint
 
 static void add_trips(struct trips *t, const struct flow *f)
 {
-    if (f->entries == 0) /* it only goes on with what an earlier part entered */
+    if (f->entries == 0) /* it only continues an entry of an earlier part */
         return;
     double trips = (double)(f->entries + f->back) / (double)f->entries, from_mean = trips - t->mean;
     t->least = t->parts == 0 || trips < t->least ? trips : t->least;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The configuration itself: what a file, or the command line, puts into it. */
+/* The configuration itself, as filled by a file or the command line. */
 #include "metrics/config/config_reader.h"
 
 #include <sys/stat.h>

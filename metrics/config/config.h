@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * config - what a user asks for: the configuration file, and what the command line adds or overrides.
+ * config - the user's request: the configuration file, and additions and overrides of the command line.
  *
  * Knows:    the elements of both formats of the file, paths in them, metrics by name.
  * Does not: measurements, experiments.
  *
- * Memory:   a configuration owns its strings (arena); what is lent to it must outlive it.
+ * Memory:   a configuration owns its strings (arena); data lent to it must outlive it.
  * Errors:   with file and line; several of one file are gathered (struct err_gathered).
  * Threads:  none; a finished one is read-only.
  */
@@ -20,7 +20,7 @@ struct config_run {
     const char *path;  /* measurement file or directory */
     const char *where; /* "file:line" for messages */
     const char *command, *folder, *environment, *events, *threads, *host,
-        *repetitions; /* how it is measured; "" or NULL: not said */
+        *repetitions; /* how it is measured; "" or NULL: not given */
     bool no_call_paths;
 };
 
@@ -56,14 +56,15 @@ struct config {
     unsigned threads;
     const struct experiment_reader *reader; /* NULL: runs are measurements */
     const struct ranks *ranks;              /* NULL: there is one. Lent */
-    const char *machines, *machine;   /* folder of cores for loops' quality, NULL: none is wanted; the one asked for */
+    const char *machines, *machine;   /* folder of cores for loops' quality, NULL: no analysis; the one requested */
     const struct quality_tools *llvm; /* NULL: it is not asked about loops */
-    bool instructions;                /* of sampled procedures are wanted */
+    bool instructions;                /* of sampled procedures, on request */
     bool per_thread, thread_values, fold_recursion;
     bool compare;
     enum scaling scaling;
     bool statistics[3];                   /* by enum statistic_over: all of every shown event */
-    struct err_gathered errors;           /* of its file: told when those are known that only measurements show */
+    struct err_gathered errors;           /* errors of its file: reported together with those that only measurements
+                                             show */
     struct VEC(const char *) failed;      /* names of metrics that have one */
     bool lacks_runs;                      /* because of an error */
     const char *const *wanted_statistics; /* NULL: none */
@@ -72,15 +73,15 @@ struct config {
 /* The configuration in bytes; `name` is its path, for messages and as the place relative paths start from. */
 int config_read_bytes(const void *bytes, size_t len, const char *name, struct config **, struct warnings *,
                       struct err *);
-/* Adds an error for each measurement and structure file that is not there; `planned`: also for those that a command would
-   make. -1: no more than one error can be told. */
+/* Adds an error for each missing measurement and structure file; `planned`: also for those that a command would
+   make. -1: the limit of errors is reached. */
 int config_gather_missing(const struct config *, bool planned, struct err_gathered *, struct err *);
 /* Files and folders of a module or source after the configuration's REPLACEs; caller frees. */
 char *config_replaced(const struct config *, const char *path);
 /* Adds a run; a name already taken is an error. name "" is made from the path. */
 int config_add_run(struct config *, const char *name, const char *path, const char *where, struct err *);
 void config_add_source_view(struct config *, const char *dir, const char *view);
-/* Adds a metric, parsing its formula; strings are copied. Errors: a name given twice, a formula that is none. */
+/* Adds a metric, parsing its formula; strings are copied. Errors: a duplicate name, an invalid formula. */
 int config_add_full_metric(struct config *, const struct config_metric *, struct err *);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a configuration file: which element may stand where, with what; errors one by one, all of them. */
+/* Reading a configuration file: the allowed elements and attributes of each element; all errors, one by one. */
 #include "metrics/config/config_reader.h"
 
 /* ---- reading any format ------------------------------------------------------------ */
@@ -122,7 +122,7 @@ static int check_required(struct config_reader *r, const struct config_element *
     return status;
 }
 
-/* What is written wrong is also what is lacking: only where nothing is unknown is asked what lacks. */
+/* A misspelled name is also a missing one: missing ones are reported only if nothing is unknown. */
 static int check_attributes(struct config_reader *r, const struct config_element *e, const struct xml_event *event,
                             struct err *err)
 {
@@ -194,7 +194,7 @@ static int end_element(struct config_reader *r, const struct xml_event *event, s
     return e->end ? e->end(r, event, err) : 0;
 }
 
-enum { DEPTH_OF_PARTS = 2 }; /* what is in the root: each is read, or has an error, by itself */
+enum { DEPTH_OF_PARTS = 2 }; /* children of the root: each is read, or has an error, by itself */
 
 static void begin_part(struct config_reader *r, const struct xml_event *event)
 {
@@ -204,7 +204,7 @@ static void begin_part(struct config_reader *r, const struct xml_event *event)
     r->part_has_runs = r->elements != config_elements || strcmp(event->element, "run") == 0;
 }
 
-/* After an error the part that has it is passed over, and the next one read: all errors are told at once. */
+/* After an error the part that has it is skipped, and the next one read: all errors are reported at once. */
 static int next_part(struct config_reader *r, struct err *err)
 {
     if (r->depth < DEPTH_OF_PARTS || !err_gather(&r->errors, err))

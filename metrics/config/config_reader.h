@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that read a configuration share: its elements, and how far the reader is. */
+/* Declarations shared by the files that read a configuration: its elements, and the reader's position. */
 #ifndef METRICS_CONFIG_READER_H
 #define METRICS_CONFIG_READER_H
 
 #include "metrics/config/config.h"
 
-/* What one format of configuration is: elements, where they stand, what they take. */
+/* One format of configuration: elements, their parents, their attributes. */
 struct config_reader;
 struct config_element {
     const char *name, *parent; /* parent NULL: the root */
@@ -31,9 +31,9 @@ struct config_reader {
     uint64_t line;
     struct err_gathered errors;
     const char *part;   /* the name of the metric that is being read, as far as it has one */
-    bool part_has_runs; /* what is being read may be a run, or name one */
+    bool part_has_runs; /* the current element may be a run, or name one */
     size_t depth,
-        failed; /* of open elements; failed: what is this deep or deeper is passed over, until it ends. 0: no */
+        failed; /* of open elements; failed: elements this deep or deeper are skipped, until this one ends. 0: no */
 };
 const char *config_where(struct config_reader *, uint64_t line);
 /* <replace> and <REPLACE>: the same attributes in both formats. */
@@ -42,7 +42,7 @@ const char *config_path(struct config_reader *, const char *path); /* relative t
 int config_flag(struct config_reader *, const struct xml_event *, const char *attribute, uint8_t *choice, struct err *);
 /* The attribute or "". */
 const char *config_attribute(struct config_reader *, const struct xml_event *, const char *name);
-/* Begins r->metric; display_name and sort: what these attributes are called in this form of the file. */
+/* Begins r->metric; display_name and sort: names of these attributes in this form of the file. */
 int config_begin_metric(struct config_reader *, const struct xml_event *, const char *display_name, const char *sort,
                         struct err *);
 int config_finish_hpcview3(struct config_reader *, struct err *);

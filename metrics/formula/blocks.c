@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Metric blocks: formulas over quantities ("cycles"), and how processors, PAPI and perf call these. What a measurement has, or
- * what this machine can count, decides which of them can be computed (doc/formats/metrics.md).
+ * Metric blocks: formulas over quantities ("cycles"), and the names of these in processors, PAPI and perf. The events
+ * of a measurement, or those this machine can count, decide which of them can be computed (doc/formats/metrics.md).
  */
 #include "metrics/formula/formula.h"
 
@@ -222,7 +222,8 @@ int blocks_read(const char *folder, struct blocks **result, struct err *err)
 
 /* ---- what can be computed from events ---------------------------------------------------------------- */
 
-/* "cycles:u" is cycles: perf's modifiers say where, not what. PAPI's names have two colons, and masks behind one. */
+/* "cycles:u" is cycles: perf's modifiers restrict where it counts. PAPI's names have two colons, and masks behind
+   one. */
 static size_t without_modifiers(const char *event)
 {
     size_t n = strlen(event);
@@ -373,7 +374,7 @@ void blocks_metrics(const struct blocks *b, const char *name, const char *const 
     }
 }
 
-/* What a block wants and cannot have. */
+/* The events that a block needs and lacks. */
 static int nothing_usable(const struct blocks *b, const struct block *block, const char *const *usable, struct err *err)
 {
     struct strtab *seen = strtab_create();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A formula as a thing: what it is of, and its end. */
+/* Formulas as objects: operands, and release. */
 #include "metrics/formula/expr_int.h"
 
 void expr_free(struct expr *e)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a formula gives: column by column, a block of places at a time, so that each operation is one loop over numbers
- * that lie side by side.
+ * Evaluation of formulas: column by column, a block of places at a time, so that each operation is one loop over
+ * adjacent numbers.
  *
- * NaN is missing and stays missing; only or(...) looks at whether something is missing, and if(...) does not mind what
- * the branch not taken is. What is no finite number is missing too.
+ * NaN is missing and stays missing; only or(...) tests for missing operands, and if(...) ignores the branch not taken.
+ * Results that are not finite are missing too.
  */
 #include "metrics/formula/expr_int.h"
 
@@ -13,7 +13,8 @@
 enum { BLOCK = 256 };
 
 /*
- * Operations on lanes (formula.h). Behind the n values of a block others may stand, up to an even number; what is made of them nobody reads.
+ * Operations on lanes (formula.h). The n values of a block may be padded to an even number; the padding's results are
+ * not used.
  *
  * Values are finite or missing, so x - x is 0 or missing: less that, a result is missing where an operand is, and keeps the sign of a zero.
  */
@@ -31,7 +32,7 @@ static const lane_masks signs = {INT64_MIN, INT64_MIN};
 #define TRUTH(holds)        BOTH((lanes)((holds) & (lane_masks)ones))
 #define KNOWN(v)            (BLANK_AS(v) == nothing)
 
-/* An overflow or a power that has no real value is no number a person can use. */
+/* An overflow or a power without a real value is not a usable number. */
 static lanes or_missing(lanes v)
 {
     return v - BLANK_AS(v);
@@ -172,7 +173,7 @@ static bool takes_many(enum expr_op op)
     return op == EXPR_MIN || op == EXPR_MAX || op == EXPR_SUM || op == EXPR_MEAN || op == EXPR_FIRST;
 }
 
-/* The values that wait: operands where they are, what was computed in a block of the stack's own. */
+/* The stack of values: operands are referred to, results are in blocks of the stack's own. */
 struct stack {
     const double **values; /* the formula's depth of them */
     double *blocks;        /* one for each, of BLOCK values */
@@ -254,7 +255,7 @@ bool expr_is_strict(const struct expr *e)
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
 
-/* What a part of a formula is to its metrics: a number, a sum of multiples of them, or anything else. */
+/* The dependence of a part of a formula on its metrics: a constant, a linear combination, or any other. */
 enum shape { SHAPE_ZERO, SHAPE_CONSTANT, SHAPE_LINEAR, SHAPE_OTHER };
 
 static bool constant(enum shape s)

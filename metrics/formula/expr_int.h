@@ -6,7 +6,7 @@
 
 #include "metrics/formula/formula.h"
 
-/* Every operation. Functions: the word, the least and the most operands. Operators: no word. */
+/* Every operation. Functions: name, minimal and maximal number of operands. Operators: no name. */
 #define EXPR_OPS(X)                                                                                                    \
     X(NUMBER, NULL, 0, 0)                                                                                              \
     X(TIME, NULL, 0, 0) /* a number in seconds, to be turned into the unit of the formula's times */                   \
@@ -64,7 +64,7 @@ struct expr {
     double per_second;                        /* units of the formula's times in a second; 1 */
 };
 
-/* How tightly operators bind; what is no operator binds most. */
+/* Precedence of operators; anything that is not an operator binds most. */
 enum {
     EXPR_BINDS_OR = 1,
     EXPR_BINDS_AND,
@@ -91,8 +91,8 @@ int expr_parse_body(const struct expr_function *, const char *text, const char *
 /* expr_names.c */
 bool expr_starts_name(char c);
 const char *expr_skip_blanks(const char *);
-/* Reads a name at *at and moves *at behind it: bare, quoted, or of such parts, as RUN."perf::TASK-CLOCK". 1: it is in
-   `name`, and `quoted` where a part was; 0: there is none; -1: the quote that *at is left at is not closed. */
+/* Reads a name at *at and moves *at behind it: bare, quoted, or of such parts, as RUN."perf::TASK-CLOCK". 1: it is
+   in `name`, and `quoted` is set if a part was; 0: there is none; -1: the quote at *at is not closed. */
 int expr_read_name(const char **at, struct buf *name, bool *quoted);
 
 #endif

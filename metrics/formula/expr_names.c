@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names in formulas: what they look like, how they are quoted, NAME = FORMULA. */
+/* Names in formulas: their form, quoting, NAME = FORMULA. */
 #include "metrics/formula/expr_int.h"
 
 #include <ctype.h>

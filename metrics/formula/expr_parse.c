@@ -22,7 +22,8 @@ static const struct {
 
 struct waiting {       /* an operator or bracket whose right side is not complete yet */
     uint16_t op;       /* enum expr_op */
-    uint16_t function; /* OPEN: what is called, or EXPR_OPEN for a plain bracket; EXPR_OP_COUNT: a user's function */
+    uint16_t function; /* OPEN: the function called, or EXPR_OPEN for a plain parenthesis; EXPR_OP_COUNT: a user's
+                          function */
     uint32_t user;     /* OPEN of a user's function: which */
     uint32_t operands; /* OPEN of a function: complete ones so far */
     const char *at;
@@ -137,7 +138,7 @@ int expr_op_binds(uint16_t op)
     return op == EXPR_NEGATE ? EXPR_BINDS_SIGN : op == EXPR_NOT ? EXPR_BINDS_NOT : EXPR_BINDS_ATOM;
 }
 
-/* Which of `signs` stands at `at`, or the number of them. A word ends where it cannot go on as a name. */
+/* Which of `signs` is at `at`, or the number of them. A word ends where it cannot continue as a name. */
 static size_t sign_at(const char *at)
 {
     size_t i = 0;
@@ -305,11 +306,11 @@ struct reference { /* one that is being read */
     bool share;
     size_t open; /* brackets of modifiers that are not closed yet */
     const char *at;
-    const char *over;      /* behind the word, where it stands */
-    const char *statistic; /* where its word stands */
+    const char *over;      /* behind the word */
+    const char *statistic; /* where its word begins */
 };
 
-/* Does the next word, at r->at, open a modifier? Moves behind its bracket. A modifier counts once. */
+/* Does the next word, at r->at, open a modifier? Moves behind its parenthesis. A modifier counts once. */
 static bool read_modifier(struct reference *r)
 {
     for (size_t i = 0; i < ARRAY_SIZE(modifiers); i++) {
@@ -470,7 +471,7 @@ static int no_such_function(struct parser *p, const char *at, const char *name)
     for (size_t i = 0; p->functions && i < p->functions->count; i++)
         *vec_push(&names) = p->functions->items[i]->name;
     *vec_push(&names) = NULL;
-    const char *near = strlen(name) > 3 ? str_nearest(name, names.items) : NULL; /* all short words are near */
+    const char *near = strlen(name) > 3 ? str_nearest(name, names.items) : NULL; /* all short names are similar */
     int status = near ? wrong(p, at, "unknown function '%.60s'; did you mean %s?", name, near)
                       : wrong(p, at, "unknown function '%.60s'; available: %s", name, list.bytes);
     vec_release(&names);
@@ -678,7 +679,7 @@ static int read_operand(struct parser *p, bool *complete)
     return nothing_here(p);
 }
 
-/* Where an operator may stand. *operand_next: one was read that wants something to its right. */
+/* Where an operator may follow. *operand_next: one was read that needs an operand on its right. */
 static int read_operator(struct parser *p, bool *operand_next)
 {
     *operand_next = true;

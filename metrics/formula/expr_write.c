@@ -27,7 +27,7 @@ static void later_step(struct expr_writer *w, uint32_t step, int least)
     *vec_push(&w->tasks) = (struct task){.step = step, .least = least};
 }
 
-/* What comes first is pushed last. */
+/* The first to be written is pushed last. */
 static void push_binary(struct expr_writer *w, uint32_t step, int binds)
 {
     uint32_t right = step - 1, left = w->begin[right] - 1;

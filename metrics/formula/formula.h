@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * formula - the language of derived metrics: text to formula, formula to values; what is built of it alone.
+ * formula - the language of derived metrics: text to formula, formula to values; anything built of it alone.
  *
- * Knows:    names, operators and functions of formulas; their MathML; metric blocks; what statistics are called.
- * Does not: experiments, configurations, where operands come from.
+ * Knows:    names, operators and functions of formulas; their MathML; metric blocks; names of statistics. Does not:
+ * experiments, configurations, where operands come from.
  *
- * Memory:   names given out are the formula's own; what a function returns for mem_free is the caller's.
- * Errors:   sentences with the place in the text; who reads a file says which.
+ * Memory:   returned names are the formula's own; results for mem_free are the caller's.
+ * Errors:   sentences with the place in the text; the caller adds the file.
  * Threads:  a finished formula is read-only and may be shared.
  *
  *     expr_parse.c      text to postfix; expr_names.c its names; expr_functions.c those a user defines
@@ -33,12 +33,12 @@ enum { LANES = 2 };
 bool expr_in_name(char c);
 /* Can the name stand in a formula without quotes? */
 bool expr_is_bare_name(const char *name);
-/* The name as a formula wants it, in quotes where needed. */
+/* The name as a formula needs it, in quotes if necessary. */
 void expr_quote_name(struct buf *out, const char *name);
-/* The formula as text, with the names that `name` gives for the operands (lent) and the functions of the user's written
-   out: what the page computes again. Runs and statistics are gone, as they are part of a column's name. */
+/* The formula as text, with the names that `name` gives for the operands (lent) and the user's functions expanded:
+   the page evaluates it. Runs and statistics are removed, as they are part of a column's name. */
 void expr_write(const struct expr *, struct buf *out, const char *(*name)(void *ctx, size_t operand), void *ctx);
-/* "NAME = FORMULA": *name is the caller's (mem_free), *formula lies in text. */
+/* "NAME = FORMULA": *name is the caller's (mem_free), *formula is in text. */
 int expr_split_definition(const char *text, char **name, const char **formula, struct err *err);
 /* Is the value of a whole the sum of its parts' values, so that a percentage of the total makes sense? */
 bool expr_is_linear(const struct expr *);
@@ -70,7 +70,7 @@ struct config_metric {
 /* ---- blocks.c ------------------------------------------------------------------------------------------------ */
 
 int blocks_check_name(const struct blocks *, const char *name, struct err *);
-/* Are both events one quantity, by whatever names? Blocks may be NULL. */
+/* Are both events one quantity, by any of their names? Blocks may be NULL. */
 bool blocks_same_quantity(const struct blocks *, const char *event, const char *other);
 /* The metrics of the block (NULL: of all) that can be computed from events of these names (NULL-terminated), in order. */
 void blocks_metrics(const struct blocks *, const char *name, const char *const *events,
@@ -102,9 +102,9 @@ enum statistic {
 enum statistic_over { STAT_THREADS, STAT_RANKS, STAT_REPETITIONS };
 
 int statistic_over_parse(const char *word, enum statistic_over *, struct err *);
-/* What formulas call it: mean(CYCLES over threads). */
+/* Its name in formulas: mean(CYCLES over threads). */
 void statistic_name(struct buf *, enum statistic, const char *metric, enum statistic_over);
-/* The same for people, of what the metric is shown as. */
+/* The same for display, with the metric's displayed name. */
 void statistic_words(struct buf *, enum statistic, const char *shown, enum statistic_over);
 bool statistic_parse(const char *name, enum statistic *, struct buf *metric, enum statistic_over *);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Content MathML to infix: what stood in HPCVIEW configurations becomes the formula a person reads today.
+ * Content MathML to infix: the formulas of HPCVIEW configurations in today's readable form.
  *
  *     <apply><divide/> <apply><plus/><ci>A</ci><ci>B</ci></apply> <cn>2</cn></apply>      (A + B) / 2
  */

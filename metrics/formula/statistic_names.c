@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What statistics of metrics are called, in configurations and formulas: mean(CYCLES over threads). */
+/* Names of statistics of metrics, in configurations and formulas: mean(CYCLES over threads). */
 #include "metrics/formula/formula.h"
 
 static const char *const words[] = {"", "mean", "min", "max", "stddev", "imbalance", "count"}; /* enum statistic */

@@ -41,7 +41,7 @@ static void settle_sorting(struct columns *c)
 
 /* ---- all of them ---------------------------------------------------------------------- */
 
-/* A metric with an error is left out, where all errors are wanted. */
+/* If all errors are collected, a metric with an error is skipped. */
 static int add_metric(struct maker *m, const struct config_metric *given, struct warnings *warnings)
 {
     bool follows = m->failed.count && given->expr && columns_need_failed(m, given->expr);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The columns that compare an event of two runs: difference, its error, ratio, and what was lost by scaling. */
+/* The columns that compare an event of two runs: difference, its error, ratio, and the loss of scaling. */
 #include "metrics/ingest/columns_int.h"
 
 #include <math.h>
 
 enum comparison { COMPARE_DIFFERENCE, COMPARE_RATIO, COMPARE_LOSS };
 
-/* A thread that did less than a twentieth of what the busiest did has no share in the work: one that waits for others. */
+/* A thread that did less than a twentieth of the busiest one's work has no share in it: it waits for others. */
 static size_t working_threads(const struct hpcprof *p)
 {
     uint64_t most = 0;
@@ -81,7 +81,7 @@ static uint32_t spread_of(struct maker *m, uint32_t base)
     return known == COLUMN_NONE ? columns_add_statistic(m, id, STAT_STDDEV, base, STAT_REPETITIONS) : known;
 }
 
-/* Of what was measured several times, how far apart the measurements are, too. */
+/* For repeated measurements, also their deviation. */
 void columns_add_spreads(struct maker *m)
 {
     size_t measured = m->columns->list.count;
@@ -170,8 +170,8 @@ static bool has_event(const struct maker *m, size_t measured, uint32_t run, str_
     return false;
 }
 
-/* The column of the second run that the one of the first is compared with: of the same event, else of another that says
-   the same by another name (perf's task-clock), which is nobody else's; COLUMN_NONE: none. */
+/* The column of the second run that the one of the first is compared with: of the same event, else of one with the
+   same meaning and another name (perf's task-clock), if that has no partner; COLUMN_NONE: none. */
 static uint32_t counterpart_of(const struct maker *m, size_t measured, const struct column *base)
 {
     uint32_t by_meaning = COLUMN_NONE;

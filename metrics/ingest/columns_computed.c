@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* A column's head is a name of it, too, where nothing else is called so: TASK-CLOCK.ratio. */
+/* A column's title is a name of it, too, if it is unique: TASK-CLOCK.ratio. */
 static uint32_t column_shown_as(const struct columns *c, str_id name)
 {
     uint32_t i = 0;
@@ -13,8 +13,8 @@ static uint32_t column_shown_as(const struct columns *c, str_id name)
     return i < c->list.count ? i : COLUMN_NONE;
 }
 
-/* The column a formula means by `name`, seen from one run; an event that is no column yet becomes one that is not
- * shown. */
+/* The column that `name` refers to in a formula, seen from one run; an event that is not a column yet becomes a hidden
+ * one. */
 uint32_t columns_operand(struct maker *m, const char *name, uint32_t run)
 {
     uint32_t column = columns_find(m->columns, strtab_add(m->strings, name));
@@ -39,7 +39,7 @@ uint32_t columns_operand(struct maker *m, const char *name, uint32_t run)
     return column == COLUMN_NONE ? columns_operand_loop_property(m, name) : column;
 }
 
-/* Of itself, or of what comes below: so there are no cycles. NULL: the configuration has no metric of that name. */
+/* Its own name, or later metrics: so there are no cycles. NULL: the configuration has no metric of that name. */
 static const struct config_metric *metric_below(const struct maker *m, const char *name)
 {
     for (size_t i = 0; i < m->config->metrics.count; i++)
@@ -48,8 +48,8 @@ static const struct config_metric *metric_below(const struct maker *m, const cha
     return NULL;
 }
 
-/* Of "NEW.TASK-CLOCK" without its quotes the formula reads NEW.TASK: the first name that goes on from there with what
-   only stands in quotes. */
+/* Of "NEW.TASK-CLOCK" without its quotes the formula reads NEW.TASK: the first name that begins like this and needs
+   quotes. */
 static const char *cut_short(const char *name, const char *const *names)
 {
     size_t n = strlen(name);
@@ -155,7 +155,7 @@ static int no_such_operand(struct maker *m, const struct config_metric *given, c
     return status;
 }
 
-/* What one run lacks may be another's. */
+/* One run may have what another lacks. */
 static int lacks_operand(struct maker *m, const struct config_metric *given, const struct expr_operand *o, uint32_t run)
 {
     const struct config_run *runs = m->config->runs.items;
@@ -179,7 +179,7 @@ static const char *operand_name(void *ctx, size_t operand)
     return strtab_get(n->m->strings, n->m->columns->list.items[n->operands[operand]].metric.name);
 }
 
-/* The run that all operands are of; RUN_NONE where they are of several, or there are none. */
+/* The run that all operands are of; RUN_NONE if they are of several, or there are none. */
 static uint32_t run_of_operands(const struct maker *m, const struct column *c)
 {
     size_t n = expr_name_count(c->expr);
@@ -215,7 +215,7 @@ static str_id unit_of_result(const struct maker *m, const struct column *c)
     return unit;
 }
 
-/* What is known of loops does not add up: no place has a part of the program's. */
+/* Properties of loops do not add up: no place has a part of the program's. */
 static bool uses_loop_properties(const struct maker *m, const struct column *c)
 {
     bool uses = false;
@@ -312,7 +312,7 @@ static void add_block_metric(void *ctx, const struct config_metric *metric)
     expr_free(given.expr);
 }
 
-/* The block's metrics for each run, by what was measured in it; how many there are. */
+/* The block's metrics for each run, as far as its events allow; their number. */
 size_t columns_add_block(struct maker *m, const char *name)
 {
     struct block_adder a = {.m = m};

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that make columns share: who makes them (columns.c), and what each kind of column needs. */
+/* Declarations shared by the files that make columns: columns.c, which makes them, and the needs of each kind of
+   column. */
 #ifndef METRICS_INGEST_COLUMNS_INT_H
 #define METRICS_INGEST_COLUMNS_INT_H
 
 #include "metrics/ingest/ingest.h"
 
-struct run_event {        /* an event of a run, whatever measurement of the run has it */
+struct run_event {        /* an event of a run, in any measurement of the run */
     uint32_t run, number; /* number: its place in the run's first measurement that has it */
     str_id name, description, unit;
-    str_id said; /* what people call it; in full where that would be two events */
+    str_id said; /* display name; in full if it would be ambiguous */
     uint64_t period;
     unsigned flags;
 };
@@ -20,7 +21,8 @@ struct maker {
     struct strtab *strings;
     struct columns *columns;
     struct VEC(struct run_event) events;
-    struct VEC(const char *) failed; /* names of metrics that have an error: formulas with them tell of no second one */
+    struct VEC(const char *) failed; /* names of metrics that have an error: formulas with them do not report a
+                                        second one */
     struct err_gathered errors;
     struct err *err;
 };

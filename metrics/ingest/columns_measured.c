@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Columns of events: those that the configuration takes, or all there are. */
+/* Columns of events: those that the configuration selects, or all of them. */
 #include "metrics/ingest/columns_int.h"
 
 #include <ctype.h>
@@ -51,7 +51,7 @@ const char *columns_short_event(const char *event)
 
 void columns_name_events(struct maker *m)
 {
-    struct hashmap meant = {0}; /* by what they are called in short: which event, or that there are several */
+    struct hashmap meant = {0}; /* by short name: the event, or that there are several */
     const uint32_t several = HASHMAP_NONE - 1;
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < m->events.count; i++) {
@@ -71,7 +71,7 @@ bool columns_event_is(const struct maker *m, const struct run_event *e, const ch
     return strcmp(strtab_get(m->strings, e->name), name) == 0 || strcmp(strtab_get(m->strings, e->said), name) == 0;
 }
 
-/* "gcc.CYCLES", or "CYCLES" where there is one run only. */
+/* "gcc.CYCLES", or "CYCLES" if there is only one run. */
 str_id columns_name_in_run(struct maker *m, uint32_t run, const char *name)
 {
     if (m->config->runs.count < 2 || run == RUN_ALL)

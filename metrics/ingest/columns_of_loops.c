@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Columns of what is known of loops (the table loop_quality), weighed by a measured column. */
+/* Columns of loop properties (the table loop_quality), weighted by a measured column. */
 #include "metrics/ingest/columns_int.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static uint32_t loop_property_named(const char *name)
     return UINT32_MAX;
 }
 
-/* What is known of loops; means are weighed by the first event that is a column. */
+/* Loop properties; means are weighted by the first event that is a column. */
 static uint32_t add_property(struct maker *m, uint32_t property, bool display)
 {
     const struct table_column *of = loop_property(property);
@@ -67,7 +67,7 @@ int columns_add_loop_properties(struct maker *m)
     return 0;
 }
 
-/* Shares and ratios have a mean; cycles or bytes of an iteration of several loops have none. */
+/* Shares and ratios have a mean; cycles or bytes per iteration of several loops have none. */
 static bool has_mean(const struct table_column *c)
 {
     return c->unit && (strcmp(c->unit, "%") == 0 || strchr(c->unit, '/'));

@@ -85,7 +85,7 @@ static size_t parts_of_run(const struct maker *m, uint32_t run, enum statistic_o
     return parts;
 }
 
-/* Of what formulas name: where the run has several parts, and a column of the event. */
+/* Those that formulas name, if the run has several parts, and a column of the event. */
 static void add_wanted_statistic(struct maker *m, const char *name, uint32_t run)
 {
     enum statistic which;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the steps of the join hand on: begun empty, released at the end. */
+/* Data shared by the steps of the join: begun empty, released at the end. */
 #include "metrics/ingest/ingest.h"
 
 void correlation_init(struct correlation *c, struct strtab *strings)

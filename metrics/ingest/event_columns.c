@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which columns an input's counts go to: those of their event in its run, inside the column's region; and a column of
- * each thread's own, where these are wanted.
+ * The columns of an input's counts: those of their event in its run, inside the column's region; and a column of each
+ * thread's own, if requested.
  */
 #include "metrics/ingest/ingest.h"
 

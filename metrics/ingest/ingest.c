@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the measurements say, before anybody knows where it is: which modules, sampled addresses (sites) and calls there
- * are, each once, and what each site cost in each column.
+ * The content of the measurements, before attribution: modules, sampled addresses (sites) and calls, each once, and the
+ * cost of each site in each column.
  */
 #include "metrics/ingest/ingest.h"
 
@@ -105,7 +105,7 @@ struct input_sites { /* from an input's numbers to ours, made when first needed 
     struct VEC(uint32_t) chain;
 };
 
-/* Is it what the measurement's first process was started as? Who does not say has nothing else. */
+/* Is it the measurement's first program? Without a command line there is no other. */
 static bool was_run(const struct hpcprof *p, const char *path)
 {
     const char *command = p->process_count ? strtab_get(p->strings, p->processes[0].command) : "";
@@ -233,7 +233,7 @@ static uint32_t column_of_count(const struct event_column *to, const struct inpu
     return input->path ? COLUMN_NONE : to->by_thread[count->thread];
 }
 
-/* What the counts are of that go to a column gets its number, in their order. */
+/* Contexts with counts in a column are numbered, in their order. */
 static void number_sites(struct correlation *c, const struct config *config, const struct input *input,
                          const struct event_column_list *event_columns, struct input_sites *known)
 {
@@ -263,8 +263,8 @@ static void add_cell(struct correlation *c, uint32_t column, const struct hpcpro
 
 enum { COUNTS_AT_ONCE = 1 << 16 };
 
-/* The cells of what was numbered. Counts become cells from behind, and are dropped meanwhile where that may be: there are
-   millions, and not both are ever whole. */
+/* The cells of the numbered ones. Counts become cells from the end, and are dropped meanwhile if possible: there are
+   millions, and the two are never complete at once. */
 static void take_counts(struct correlation *c, const struct input *input, const struct event_column_list *event_columns,
                         const struct input_sites *known)
 {
@@ -323,7 +323,8 @@ static void gather_input(struct correlation *c, const struct config *config, con
     end_sites(&known);
 }
 
-/* ---- columns by thread: the files are read once more, so that what all threads counted is never held at once -------- */
+/* ---- columns by thread: the files are read once more, so that the counts of all threads are never in memory at
+   once --- */
 
 struct thread_reading {
     struct correlation *c;
@@ -403,7 +404,7 @@ int ingest_inputs(struct correlation *c, const struct config *config, const stru
             gather_by_thread(c, config, &inputs[i], columns, columns->event_columns[i], err) < 0)
             return -1;
         if (inputs[i].path)
-            hpcprof_drop_counts(inputs[i].profile); /* who wants them again reads them again */
+            hpcprof_drop_counts(inputs[i].profile); /* they are read again if needed */
     }
     row_index_release(&c->site_index); /* likewise */
     row_index_release(&c->call_index);

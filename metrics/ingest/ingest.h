@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ingest - measurements to numbers by place in the code: sites, call paths, and what each cost in which column.
+ * ingest - measurements to numbers by location in the code: sites, call paths, and their costs in each column.
  *
  * Knows:    measurements; events, runs and statistics as columns; which modules of several runs are one.
  * Does not: look into binaries or sources.
@@ -17,7 +17,7 @@
 
 /* ---- inputs and their columns -------------------------------------------------------------------------------- */
 
-struct thread_value {     /* of a database: what a thread spent at a place and below it */
+struct thread_value {     /* of a database: a thread's inclusive cost at a place */
     uint32_t context, up; /* the place is so many above that of the context; UP_TO_ROOT: the whole program */
     uint32_t event;
     uint64_t process, thread; /* as in the table thread_values */
@@ -28,23 +28,23 @@ struct thread_value {     /* of a database: what a thread spent at a place and b
 struct thread_value_list VEC(struct thread_value);
 
 struct input {               /* one measurement of a run */
-    struct hpcprof *profile; /* with what threads counted added up, unless columns by thread are wanted */
+    struct hpcprof *profile; /* with the counts of threads added up, unless columns by thread are requested */
     uint32_t run;            /* index into config.runs */
     const char *path; /* where each thread's counts can be read again, so that gathering drops them; NULL: they stay */
-    uint64_t samples; /* in all, where there is a path */
-    uint32_t repetition;              /* of the run, from 1; 0: it has no others */
+    uint64_t samples; /* inclusive, if there is a path */
+    uint32_t repetition;              /* of the run, from 1; 0: there is only one */
     bool finished;                    /* it was a database: of single threads no more is known than: */
     struct thread_value_list threads; /* thread by thread */
 };
 
 struct column {
     struct metric metric;
-    enum statistic statistic; /* of the measured column `base`; LOOP: what is known of loops, weighed by that */
+    enum statistic statistic; /* of the measured column `base`; LOOP: properties of loops, weighted by it */
     enum statistic_over over;
     uint32_t base;
     struct expr *expr;   /* computed: its own; else NULL */
     bool error;          /* of the difference `base` */
-    uint32_t spreads[2]; /* of the error: the deviations over repetitions of what differs; COLUMN_NONE: one run each */
+    uint32_t spreads[2]; /* of the error: the deviations over repetitions of the operands; COLUMN_NONE: one run each */
     uint32_t property;   /* LOOP: column of the table loop_quality */
     uint32_t *operands;  /* computed: column of each of the formula's names */
     bool by_line, of_thread;
@@ -53,8 +53,8 @@ struct column {
     const char *where;
 };
 
-/* Counts of one event of one input go to these columns: `column`, or by_thread[thread], parts of that one, where it is not NULL.
- */
+/* Counts of one event of one input go to these columns: `column`, or by_thread[thread], parts of that one, if it is
+   not NULL. */
 struct event_column {
     uint32_t column;
     uint32_t *by_thread; /* COLUMN_NONE: none of this thread */
@@ -66,7 +66,7 @@ struct columns {
     struct VEC(struct column) list;
     struct event_column_list **event_columns; /* event_columns[input][event] */
     size_t input_count;
-    size_t wanted_count; /* the last ones are wanted statistics */
+    size_t wanted_count; /* the last ones are requested statistics */
     struct arena *arena;
 };
 
@@ -82,10 +82,10 @@ void columns_release(struct columns *, const struct input *);
 
 /* ---- the loops' properties as columns ------------------------------------------------------------------------ */
 
-/* What is known of loops as columns: "loop_" and the name of a column of numbers of the table loop_quality. */
+/* Loop properties as columns: "loop_" and the name of a numeric column of the table loop_quality. */
 #define LOOPS_BLOCK "loops" /* all of them */
-/* Fills these columns: at loops what the table has; further out a mean, weighed by the columns' base, of what is a share
-   or a ratio. */
+/* Fills these columns: at loops the table's value; further out, for a share or a ratio, a mean weighted by the
+   columns' base. */
 void loop_properties_fill(struct experiment *, const struct columns *);
 
 /* ---- where it was measured ----------------------------------------------------------------------------------- */
@@ -105,8 +105,8 @@ struct module {            /* a load module that was sampled; equal ones of seve
     uint32_t version; /* its number among the builds of its group: each has its own version of a source file */
     str_id role;      /* the name it is compared by and shown with, where the configuration gives one; else 0 */
     bool program;     /* the first process of a run says that it ran this */
-    uint32_t lines_in; /* the module whose structure tells where places by line are: itself, or the same file as those
-                          that measured addresses name it, with its build id */
+    uint32_t lines_in; /* the module whose structure has places by line: itself, or the same file, with its build id,
+                          as those with measured addresses name it */
     struct scope_tree *tree;         /* of the sampled functions; NULL: none */
     struct quality_report *quality;  /* of its sampled loops; NULL: not asked for */
     struct quality_listing *listing; /* of its sampled procedures' instructions; NULL likewise */
@@ -114,14 +114,14 @@ struct module {            /* a load module that was sampled; equal ones of seve
     uint8_t state;                   /* enum structure_state */
     bool stripped;                   /* has functions but not one line */
     char *why; /* STRUCTURE_FAILED, or its functions alone were found: a sentence without the module's name */
-    const char *names_from; /* what these were found in */
+    const char *names_from; /* the correlation that found these */
     char *built;            /* by which compiler, with which options; NULL: that is not known */
 };
 
 struct site { /* one sampled place in the code; there may be millions */
     uint32_t module;
     bool by_line;
-    bool cut; /* no place in the code: why a call path has no beginning. The module's name says it */
+    bool cut; /* not code: why a call path has no beginning, in the module's name */
     union {
         vaddr address;
         struct { /* by line */
@@ -139,7 +139,7 @@ struct sampled_call {
 };
 #define CALL_NONE UINT32_MAX
 
-struct cell { /* what one site cost in one column */
+struct cell { /* the cost of one site in one column */
     uint32_t site;
     uint32_t call; /* the innermost frame of the path it was reached by; CALL_NONE: paths were not measured */
     uint64_t value;
@@ -172,18 +172,18 @@ struct correlation {
     uint32_t *call_node;            /* by call, the node of its line; NULL: there is no tree of calls (calls.c) */
     double *site_weight;            /* its share of each column, added up */
     double *site_samples;           /* samples of the event that has most of them; NULL: periods are not known */
-    const struct columns *columns;  /* what the cells are of; lent. NULL: not known */
+    const struct columns *columns;  /* the nodes of the cells; lent. NULL: unknown */
     struct VEC(struct loop_count) loop_counts; /* by site, of those where loops begin; of all runs */
     struct hashmap loop_at; /* hash of module and address to loop_counts, of files that several modules are, once */
     uint64_t listed_bytes;  /* of code whose instructions are among the tables */
     size_t unlisted;        /* sampled procedures whose instructions would have been too much */
     struct hashmap listed;  /* hash of module and address to the row of "instructions" */
-    uint32_t *file_rank;    /* by file: where it is among the experiment's; once they are in order */
+    uint32_t *file_rank;    /* by file: its index in the experiment; once they are in order */
     struct row_index module_index;
     struct row_index site_index, call_index; /* of the first ones, */
     size_t sites_indexed, calls_indexed;     /* so many: the rest when one is looked for */
     struct VEC(bool) with_paths;             /* by input: it has call paths */
-    struct row_index place_index;            /* while places are made; with what tells them from equal siblings */
+    struct row_index place_index;            /* while places are made; with the keys that distinguish equal siblings */
     struct VEC(uint32_t) ordinals;
     struct hashmap file_index; /* normalised path and version to files */
     struct table_list tables;  /* of the measurements; they refer to sites and to events, counted over all inputs */
@@ -192,22 +192,22 @@ struct correlation {
 
 void correlation_init(struct correlation *, struct strtab *);
 void correlation_release(struct correlation *);
-void correlate_free_structure(struct module *); /* and what was made of it */
+void correlate_free_structure(struct module *); /* and its results */
 /*
- * What tells a place from its siblings. It is made of what the source says, not of scopes or addresses, so that the
- * same place in another build of the module is the same one; where that is not enough, the ordinal among the equal ones
- * is.
+ * The key of a place among its siblings. It consists of the source's properties, not of scopes or addresses, so that
+ * the same place in another build of the module is the same one; if that is not enough, the ordinal among the equal
+ * ones is.
  */
 struct identity {
     uint32_t parent, kind, name, file, line, call_file, call_line, on_line, instance, ordinal;
 };
 struct identity metrics_identity_of(const struct place *, uint32_t ordinal);
 
-/* Gathers sites and cells of all inputs; contexts and counts of those that can be read again are dropped meanwhile. */
+/* Gathers sites and cells of all inputs; contexts and counts that can be read again are dropped meanwhile. */
 int ingest_inputs(struct correlation *, const struct config *, const struct input *, size_t input_count,
                   const struct columns *, struct warnings *, struct err *);
-/* By context of a measurement of the run, its site and the innermost frame of its path (NULL: its input has no `paths`):
-   those that ingest_inputs made, and numbers above. mem_free both. */
+/* By context of a measurement of the run, its site and the innermost frame of its path (NULL: its input has no
+   `paths`): those that ingest_inputs made, and numbers above. mem_free both. */
 struct context_sites {
     uint32_t *sites, *calls;
 };
@@ -216,12 +216,12 @@ struct context_sites ingest_contexts(struct correlation *, const struct config *
 /* Modules of one role, one in each run, are one MODULE: builds that are compared. One role have those of one name; else
    the programs that were run, and versions of a library, if their names are similar. */
 void correlate_group_modules(struct correlation *);
-/* The last part of a module's path; "[vdso]" has none. */
+/* The last component of a module's path; "[vdso]" has none. */
 static inline const char *module_base_name(const char *path)
 {
     return path[0] == '[' ? path : path_base(path);
 }
-/* What a module is compared by: its role, else that. Lent. */
+/* The key for comparing modules: its role, else its name. Lent. */
 const char *correlate_module_name(const struct correlation *, uint32_t module);
 
 /* Samples of one run and counts of another, whose tool wrote no build id, are of one loop. */
@@ -235,7 +235,7 @@ double correlate_trips(const struct correlation *, uint32_t module, vaddr header
 
 /* ---- tables.c ------------------------------------------------------------------------------------------------ */
 
-struct sites_of_contexts { /* the site of a context, made where there is none yet */
+struct sites_of_contexts { /* the site of a context, created on demand */
     uint32_t (*site)(void *ctx, uint32_t context);
     void *ctx;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which modules of several runs are the same one: by build id and path, by name, or by what they are there.
+ * Matching modules of several runs: by build id and path, by name, or by their role.
  */
 #include "metrics/ingest/ingest.h"
 
-/* Who knows lines alone names a module without its build id: it is the one of that path which has one. */
+/* A measurement with lines only names a module without its build id: it is the one of that path which has one. */
 static void find_same_paths(struct correlation *c)
 {
     struct hashmap known = {0};
@@ -34,7 +34,7 @@ static void find_same_places(struct correlation *c)
     hashmap_release(&known);
 }
 
-/* Gives the modules of one key, one in each run, to the first of them; key 0: to nobody. */
+/* Gives the modules of one key, one in each run, to the first of them; key 0: to none. */
 static void group_by(struct correlation *c, const str_id *key)
 {
     struct hashmap leader = {0}, in_run = {0}; /* by key, HASHMAP_NONE: two of one run have it; by key and run */
@@ -58,7 +58,7 @@ static void group_by(struct correlation *c, const str_id *key)
     hashmap_release(&in_run);
 }
 
-/* "libm-2.31.so", "libm.so.6": libm; "" where it is no library. */
+/* "libm-2.31.so", "libm.so.6": libm; "" if it is not a library. */
 static char *library_name(const char *name)
 {
     const char *end = strstr(name, ".so");
@@ -77,7 +77,7 @@ static bool similar(const char *a, const char *b)
     return same >= 2 && 2 * same >= (n < m ? n : m);
 }
 
-/* What a module that is alone with its name may be another build of, as text; "" nothing. */
+/* A text that may identify a uniquely named module with another build; "" none. */
 static char *role_of(struct correlation *c, uint32_t module, const char *program)
 {
     const struct module *m = &c->modules.items[module];
@@ -90,7 +90,7 @@ static char *role_of(struct correlation *c, uint32_t module, const char *program
     return role;
 }
 
-/* Modules that share no name with one of another run: by what they are there. */
+/* Modules that share no name with one of another run: by their role. */
 static void group_similar(struct correlation *c)
 {
     str_id *key = mem_calloc(c->modules.count, sizeof *key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables beside places: what rooms measured about places (evictors, episodes), carried from measurements into the
- * experiment. What their references mean changes on the way:
+ * Tables about places of other folders (evictors, episodes), carried from measurements into the experiment. Their
+ * references are converted:
  *
  *     context  ->  site  ->  place       joined rows that have become equal are one
  *     context.loop       ->  place       the innermost loop around that, else its procedure
@@ -11,7 +11,7 @@
  *     event    ->  metric                the first column of the event's counts
  *     thread   ->  threads, region -> regions: tables of their own, made where something refers to them
  *
- * Of several runs each row says of which it is: a column "run" stands in front.
+ * With several runs each row has its run: a column "run" is added in front.
  */
 #include "metrics/ingest/ingest.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the result lacks, and how much of the cost that is: sentences for the driver and the page. */
+/* Gaps in the result, and the share of the cost that they affect: sentences for the driver and the page. */
 #include "metrics/join/join.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-struct shares { /* what of one module is shown less exactly than by line, in the column where that is most */
+struct shares { /* the cost of one module that is shown less exactly than by line, in the column with most of it */
     double no_line, no_symbol, no_module;
     size_t column;
     double part; /* the most of the three as a part of the column's total */
 };
 
-#define WORTH_NAMING 0.001 /* as a part of the total; nobody misses less */
+#define WORTH_NAMING 0.001 /* as a part of the total; less does not matter */
 
 static const char *percent_text(char *text, size_t size, double part, double whole)
 {
@@ -19,7 +19,7 @@ static const char *percent_text(char *text, size_t size, double part, double who
     return text;
 }
 
-/* What all cells of a column add up to: of a mean over repetitions, all of them. */
+/* The sum of all cells of a column: of a mean over repetitions, all of them. */
 static double total_of_cells(const struct experiment *e, size_t column)
 {
     uint32_t repetitions = e->metrics[column].repetitions;
@@ -52,7 +52,7 @@ static void warn_module(const struct experiment *e, const struct module *m, cons
                      percent_text(share, sizeof share, s->no_symbol, total), metric);
 }
 
-/* Sentences in the order of the shares they tell of would move with noise; the order of the modules' names does not. */
+/* Sentences in the order of their shares would move with noise; the order of the modules' names does not. */
 static int compare_modules(const void *a, const void *b, void *ctx)
 {
     const struct correlation *c = ctx;
@@ -66,7 +66,7 @@ static double most_of(const struct shares *s)
     return most > s->no_module ? most : s->no_module;
 }
 
-/* The shares in one column; where they tell of more than those found so far, they replace them. */
+/* The shares in one column; if they are larger than those found so far, they replace them. */
 static void share_column(const struct experiment *e, const struct correlation *c, size_t column, struct shares *worst)
 {
     const struct cell_list *cells = &c->cells.items[column];
@@ -98,7 +98,7 @@ static void share_column(const struct experiment *e, const struct correlation *c
     mem_free(here);
 }
 
-/* Does the column have cells whose places people want to know of? */
+/* Does the column have cells whose places matter to users? */
 static bool is_shown(const struct correlation *c, const struct columns *columns, size_t column)
 {
     const struct column *of = &columns->list.items[column];
@@ -134,7 +134,7 @@ void metrics_warn_shares(const struct experiment *e, const struct correlation *c
     mem_free(worst);
 }
 
-enum { WORTH_A_WARNING = 5 }; /* percent; a little of libc has no text on most machines, and nobody misses it */
+enum { WORTH_A_WARNING = 5 }; /* percent; a little of libc has no text on most machines, which does not matter */
 
 /* The cost of lines in files without text, and the file with most of it. */
 static double cost_without_text(const struct experiment *e, size_t metric, uint32_t *worst, size_t *files)
@@ -211,7 +211,7 @@ static void warn_lost(const struct input *inputs, size_t n, struct warnings *war
                      (unsigned long long)all.lost, percent_lost(&all));
 }
 
-/* What the recorder itself could not note. */
+/* Gaps that the recorder itself noted. */
 static void warn_notes(const struct input *inputs, size_t n, struct warnings *warnings)
 {
     for (size_t i = 0; i < n; i++) {
@@ -247,7 +247,7 @@ static const struct table_decl placement = {
     "Share of each event attributed to lines, functions and modules, with the reason if not to lines",
     placement_columns, ARRAY_SIZE(placement_columns)};
 
-/* What a cost of the site is shown by, and why by no less. */
+/* The level by which a cost of the site is shown, and why it is not finer. */
 static const char *how_placed(const struct correlation *c, uint32_t site, const char **why)
 {
     const struct site *s = &c->sites.items[site];

@@ -29,8 +29,8 @@ static int measurement_read(const struct config *config, const struct config_run
     return status;
 }
 
-/* Before anything is read, which may take long, all files that are not there are named. Names in a configuration are
-   judged only where all runs are known. */
+/* All missing files are reported before anything is read, which may take long. Names in a configuration are checked
+   only when all runs are known. */
 static int all_there(const struct config *config, struct err *err)
 {
     struct err_gathered errors = config->errors;
@@ -40,7 +40,7 @@ static int all_there(const struct config *config, struct err *err)
     return errors.count > before || config->lacks_runs ? err_gathered(&errors, err) : 0;
 }
 
-/* What went wrong before the errors of the configuration could be told: they are. */
+/* If something fails before the errors of the configuration are reported, they are reported. */
 static int with_errors_of(const struct config *config, int status, struct err *err)
 {
     struct err_gathered errors = config->errors;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tree of calls: who called whom, from which loop. Each frame of a path is a chain of places, and what it called
- * hangs below the line of the call:
+ * The tree of calls: call paths with their loops. Each frame of a path is a chain of places, and its callees are below
+ * the line of the call:
  *
  *     program > main > loop 10 > line 12 > solve > line 40 > dot, inlined > loop 7 > line 8
  *               `---- main's frame ----'   `- solve's frame ------------------------------'
@@ -58,7 +58,7 @@ static uint32_t add_frame(struct builder *b, uint32_t parent, place_ix line)
     return parent;
 }
 
-/* Callers come before what they call. */
+/* Callers come before their callees. */
 static void add_frames(struct builder *b)
 {
     const struct correlation *c = b->c;
@@ -227,7 +227,7 @@ static void drop_unused(const struct experiment *e, size_t tree, struct nodes *f
     mem_free(used);
 }
 
-/* What each line of the tree cost itself goes to what the line became. */
+/* The own cost of each line of the tree goes to the line's final node. */
 static void fold_column(struct experiment *e, size_t tree, size_t folded, size_t metric, const uint32_t *became,
                         const uint32_t *number)
 {
@@ -246,7 +246,7 @@ static void fold_column(struct experiment *e, size_t tree, size_t folded, size_t
     mem_free(own);
 }
 
-/* call_node: by call, the node of its line; NULL: nobody asks any more. */
+/* call_node: by call, the node of its line; NULL: no longer needed. */
 static void fold(struct experiment *e, uint32_t *call_node, size_t call_count)
 {
     size_t tree = experiment_calls(e);

@@ -4,8 +4,7 @@
  *
  *     (a.out, 0x1184)  ->  a.out > heat.f90 > heat_solve > loop 52 > dot, called at 54 > loop 12 > line 13
  *
- * A place is made when the first sample needs it, so there are no places without data but the ancestors of those that
- * have some.
+ * A place is created when the first sample needs it, so all places have data, or descendants with data.
  */
 #include "metrics/join/join.h"
 #include "support/sort.h"
@@ -112,14 +111,14 @@ struct module_scopes { /* the places of one module's scopes, made when first nee
     uint32_t *ordinal; /* by scope: how many siblings before it look the same */
     uint32_t *file;    /* by string of the tree: our file, or FILE_UNKNOWN */
     struct VEC(scope_ix) chain;
-    /* Of by-line look-ups, made when first needed: procedures of a name (3 x scope + which of its names), children. */
+    /* Of by-line look-ups, built on first use: procedures of a name (3 x scope + which of its names), children. */
     struct hashmap first_named;
     uint32_t *next_named;
     scope_ix *first_child, *next_child;
 };
 #define FILE_UNKNOWN (UINT32_MAX - 1)
 
-/* The same function inlined twice on one line, clones of a procedure: told apart by their order. */
+/* The same function inlined twice on one line, clones of a procedure: distinguished by their order. */
 static void count_ordinals(struct module_scopes *m)
 {
     struct strtab *keys = strtab_create();
@@ -221,7 +220,7 @@ static bool same_file(const char *a, const char *b)
     return m && strcmp(a + n - m, b) == 0 && (n == m || a[n - m - 1] == '/' || b[0] == '/');
 }
 
-/* A procedure's full, short and linker's name, and the name of what it is a clone or a part of. */
+/* A procedure's full, short and linker's name, and the name of the procedure it is a clone or a part of. */
 enum { NAME_OF_ORIGIN = 3, NAMES_OF_PROC = 4 };
 
 /* Procedures by each of their names, and the scopes' children, for looking up lines without walking the tree each time.
@@ -270,9 +269,9 @@ static scope_ix proc_by_name(struct module_scopes *m, const char *procedure, con
     return found;
 }
 
-/* The innermost loop of the procedure whose lines hold line `line` of `file` ("": not known), calls that were inlined
-   left out: what knows lines alone knows nothing of them. A line of a header that was inlined has the numbers of that
-   file, and is in no loop of this one. */
+/* The innermost loop of the procedure whose lines include line `line` of `file` ("": unknown), without inlined
+   calls: measurements by line do not have them. A line of a header that was inlined has the numbers of that file, and
+   is in no loop of this one. */
 static scope_ix loop_by_line(const struct module_scopes *m, scope_ix proc, const char *file, uint32_t line)
 {
     scope_ix innermost = proc;
@@ -286,7 +285,7 @@ static scope_ix loop_by_line(const struct module_scopes *m, scope_ix proc, const
     return innermost;
 }
 
-/* Where the procedure begins is not known; its own line is the first one measured in it. */
+/* The procedure's first line is unknown; its first measured line stands for it. */
 static void widen(struct place *proc, uint32_t line)
 {
     if (line && (proc->line_first == 0 || line < proc->line_first))
@@ -304,7 +303,7 @@ static place_ix place_by_line(struct correlation *c, const struct config *config
     *state = s->line ? SITE_LINE : *procedure ? SITE_NO_LINE : SITE_NO_SYMBOL;
     if (scope != SCOPE_NONE) {
         scope = loop_by_line(m, scope, file_name, s->line);
-        /* the structure knows where the file lies; the measurement its last name, as a rule */
+        /* the structure has the file's full path; the measurement usually its last component */
         str_id own = m->tree->scopes[scope].file;
         uint32_t file = *file_name == '\0' || same_file(strtab_get(m->tree->strings, own), file_name)
                             ? scope_file(m, own)
@@ -340,7 +339,7 @@ static place_ix place_by_address(struct correlation *c, struct module_scopes *m,
     return line_place(c, proc, SOURCE_NONE, 0);
 }
 
-/* Whose structure tells where the site is. */
+/* The module whose structure has the site. */
 static uint32_t module_of_site(const struct correlation *c, uint32_t site)
 {
     const struct site *s = &c->sites.items[site];

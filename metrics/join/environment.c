@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a run may differ by from another, besides its command and machine: how its
- * modules were compiled, and the environment variables that the recorder noted.
+ * Differences between runs, in addition to command and machine: how its modules were compiled, and the environment
+ * variables that the recorder noted.
  */
 #include "metrics/join/join.h"
 
@@ -13,7 +13,7 @@ struct entries {
     const struct strtab *strings;
 };
 
-/* Where processes say different things, one of them is taken, whoever was read first. */
+/* If processes disagree, the first one read counts. */
 static void add(struct entries *entries, str_id name, str_id value)
 {
     uint32_t *at = hashmap_put(&entries->at, name);
@@ -42,7 +42,7 @@ static void take_notes(struct experiment *e, const struct hpcprof *p, struct ent
     }
 }
 
-/* What was run goes by no name: two builds of it have two. */
+/* The program itself has no name in comparisons: two builds of it have two. */
 static const char *name_of(const struct correlation *c, const struct module *m)
 {
     return m->program ? "the program" : module_base_name(strtab_get(c->strings, m->path));

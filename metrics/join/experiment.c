@@ -70,7 +70,7 @@ static struct hpcprof_process copy_process(struct experiment *e, const struct hp
     return one;
 }
 
-/* What a run was asked to measure, as `record -e` takes it. */
+/* The events of a run, as `record -e` takes them. */
 static str_id asked_of(struct experiment *e, const struct input *inputs, size_t n, uint32_t run)
 {
     struct strtab *seen = strtab_create();
@@ -115,7 +115,7 @@ static void take_modules(struct experiment *e, const struct input *inputs, size_
     e->runs[number].module_count = (uint32_t)all.count;
 }
 
-/* The process that was there first is what was run; its files' names say nothing of that. */
+/* The first process is the program that was run; the names of its files do not show it. */
 static uint32_t root_of(const struct hpcprof_process *all, uint32_t n)
 {
     uint32_t first = 0;
@@ -158,7 +158,7 @@ static void copy_runs(struct experiment *e, const struct config *config, const s
     e->process_count = all.count;
 }
 
-/* Without a title: what was run. */
+/* The default title: the program. */
 static str_id title_of(const struct experiment *e, const struct config *config, const struct correlation *c)
 {
     if (*config->title)

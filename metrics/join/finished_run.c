@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A finished experiment as a run: what a measurement and its binaries would have said, of the experiment alone.
+ * A finished experiment as a run: its measurement and its binaries' structure, reconstructed from the experiment alone.
  *
- * The join takes counts at addresses, and a scope tree by module that says what stands there. Both are in it,
- * taken apart: its places are the scopes, and the number of a place is the address of what it costs by itself. So all
- * that comes after, matching and comparing above all, knows nothing of where a run came from.
+ * The join takes counts at addresses, and a scope tree by module for these addresses. Both are taken from it: its
+ * places are the scopes, and the number of a place is the address of its exclusive cost. So all later steps, above all
+ * matching and comparing, are independent of where a run came from.
  */
 #include "metrics/join/join.h"
 
@@ -17,7 +17,7 @@ struct splitting {
     uint32_t *module;                      /* by place: module of the profile; UINT32_MAX: the program */
     uint32_t *scope;                       /* by place: in its module's tree; SCOPE_NONE: in none */
     uint32_t *context;                     /* by place; UINT32_MAX: none yet */
-    uint32_t *event;                       /* by metric: of the profile; UINT32_MAX: it is none */
+    uint32_t *event;                       /* by metric: of the profile; UINT32_MAX: none */
     char *build_id;                        /* that all its modules get: no other run has it */
     struct VEC(struct scope_tree *) trees; /* by module */
     struct err *err;
@@ -104,7 +104,7 @@ static struct scope scope_of(const struct splitting *s, struct scope_tree *to, p
     };
 }
 
-/* Code of which nobody knew whose it is: no scope, as in a measurement. */
+/* Code without a known module: no scope, as in a measurement. */
 static bool is_unknown(const struct splitting *s, const struct place *p)
 {
     return p->kind == PLACE_PROC && p->file == SOURCE_NONE && str_starts(text(s, p->name), "(no symbol");
@@ -131,7 +131,7 @@ static void add_module(struct splitting *s, place_ix place)
         *vec_push(&s->trees) = scope_tree_create();
 }
 
-/* What was there without a sample: it cost nothing, and that is known. */
+/* Modules that were loaded but have no sample: their cost is known to be zero. */
 static void add_idle_modules(struct splitting *s)
 {
     const struct experiment_run *run = &s->e->runs[0];
@@ -196,7 +196,7 @@ static uint32_t context_of(struct splitting *s, place_ix place)
                                 .procedure = none,
                                 .file = none,
                                 .procedure_file = none};
-    if (s->scope[place] == SCOPE_NONE) { /* in code of nobody's: "(no symbol)" is what a place without a name gets */
+    if (s->scope[place] == SCOPE_NONE) { /* in code without symbols: "(no symbol)" is the name of an unnamed place */
         place_ix proc = place;
         while (s->e->places[proc].kind > PLACE_PROC)
             proc = s->e->places[proc].parent;
@@ -208,7 +208,7 @@ static uint32_t context_of(struct splitting *s, place_ix place)
     return s->context[place] = hpcprof_add_context(p, &c);
 }
 
-/* What each place costs by itself: without what is below it. NaN: nothing is known. */
+/* The exclusive cost of each place. NaN: unknown. */
 static double *own_values(const struct splitting *s, size_t metric)
 {
     size_t n = s->e->place_count;
@@ -272,7 +272,7 @@ static uint32_t add_event(struct splitting *s, const struct metric *m)
                                             .flags = frequency | (m->estimated ? HPCPROF_ESTIMATED : 0)});
 }
 
-/* Of an event's columns the first is all of it; those of its threads follow. */
+/* Of an event's columns the first is the total; those of its threads follow. */
 static bool is_event(const struct splitting *s, size_t metric)
 {
     const struct metric *m = &s->e->metrics[metric];
@@ -291,7 +291,7 @@ static int add_events(struct splitting *s)
     return s->profile->count_count ? 0 : damaged(s, "it contains no measured values");
 }
 
-/* ---- who measured ----------------------------------------------------------------------------------- */
+/* ---- processes and threads -------------------------------------------------------------------------- */
 
 static void add_processes(struct splitting *s)
 {

@@ -6,7 +6,7 @@
  * Does not: formats of files; print.
  *
  * Memory:   the experiment owns the result; the correlation ends with the join.
- * Errors:   what cannot be done; what the result lacks is a warning with its share of the cost.
+ * Errors:   what cannot be done; gaps in the result are a warning with their share of the cost.
  * Threads:  none.
  */
 #ifndef METRICS_JOIN_H
@@ -29,8 +29,8 @@ void environment_take(struct experiment *, const struct correlation *, const str
 
 /* ---- metrics_finished_run.c -------------------------------------------------------------------------- */
 
-/* What a finished experiment says of its run, as a measurement, and of its modules, whose trees are added, and of its
-   threads (vec_release). `path` is for messages; `input`: no other has that number. */
+/* A finished experiment's data about its run, as a measurement, and about its modules, whose trees are added, and
+   its threads (vec_release). `path` is for messages; `input`: unique number. */
 int metrics_finished_run(const struct experiment *, const char *path, uint32_t input, struct structures *,
                          struct hpcprof **, struct thread_value_list *, struct err *);
 
@@ -44,7 +44,7 @@ int statistics_compute(struct experiment *, struct correlation *, const struct c
 
 void sources_name_modules(struct correlation *);
 void sources_name_files(struct correlation *, const struct config *);
-/* The folders that are common to each module's own sources, where they are here. */
+/* The common folders of each module's own sources, if they are here. */
 void sources_keep_folders(const struct correlation *, struct experiment *);
 /* Fills `found` of every file, looking on this machine. */
 void sources_find(struct correlation *, const struct config *, const struct input *, size_t input_count);
@@ -58,25 +58,26 @@ place_ix *metrics_order_places_and_files(struct correlation *, struct experiment
 
 /* ---- calls.c ------------------------------------------------------------------------------------------------- */
 
-/* Adds the tree of calls, where paths were measured, with what was measured. */
+/* Adds the tree of calls, if paths were measured, with its measured values. */
 int metrics_calls_build(struct experiment *, struct correlation *, const place_ix *new_of, struct warnings *,
                         struct err *);
 void metrics_calls_fold(struct experiment *, struct correlation *); /* experiment_fold_recursion, before statistics */
 
 /* ---- attribution_report.c ------------------------------------------------------------------------------------ */
 
-/* Shares of what could be shown less exactly than by line. */
+/* Shares of cost that are shown less exactly than by line. */
 void metrics_warn_shares(const struct experiment *, const struct correlation *, const struct columns *,
                          struct warnings *);
-/* The table "placement": what of each event is shown by line, by function, by module and not at all, and why. */
+/* The table "placement": the part of each event that is shown by line, by function, by module and not at all, and
+   why. */
 int attribution_table(struct experiment *, const struct correlation *, const struct columns *, const struct input *,
                       size_t input_count, struct err *);
-/* What the recorder lost, and what it could not note. */
+/* Samples and other data that the recorder lost. */
 void metrics_warn_recording(const struct input *, size_t input_count, struct warnings *);
 
 /* ---- experiment.c -------------------------------------------------------------------------------------------- */
 
-/* The measured columns of a tree from their cells. node_of: whose a cell is; NODE_NONE: nobody's. */
+/* The measured columns of a tree from their cells. node_of: a cell's node; NODE_NONE: none. */
 typedef uint32_t node_of_cell(const void *ctx, const struct cell *);
 int metrics_sum_measured(struct experiment *, size_t tree, const struct correlation *, node_of_cell *node_of,
                          const void *ctx, struct err *);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order of places and files: what the input says decides it, never the order of finding.
+ * The order of places and files: determined by the input, never by the order of discovery.
  */
 #include "metrics/join/join.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What modules and files are called in the tables, and where the text of the files is on this machine.
+ * Names of modules and files in the tables, and the text of the files on this machine.
  *
  * A shown name must be short, unique, and the same wherever the tree was built and whatever was sampled, so it is cut
  * down from the path:
@@ -199,9 +199,9 @@ static str_id name_below_source_path(struct correlation *c, const struct config 
     return *view ? strtab_printf(c->strings, "%s/%s", view, rest) : strtab_add(c->strings, rest);
 }
 
-/* What of an absolute path is below the folder of all the sources that its module was made of, or below the first around
-   it that holds the path; NULL: its debug information does not tell. Such a name does not depend on what was sampled.
-   Builds of one module may be from several folders. */
+/* The part of an absolute path below the folder of all the sources that its module was made of, or below the first
+   around it that contains the path; NULL: its debug information does not have it. Such a name does not depend on the
+   samples. Builds of one module may be from several folders. */
 static const char *below_sources(const struct correlation *c, uint32_t group, const char *path)
 {
     size_t longest = 1;
@@ -366,10 +366,10 @@ struct finder {
 
 enum who_may {
     ALL_NAMES,
-    KNOWN_NAMES /* those in debug information: a measurement said which folder, not which file */
+    KNOWN_NAMES /* those in debug information: a measurement gave the folder, not the file */
 };
 
-/* No program was compiled from there, and some files below /proc never end. `real` has no links and no "..". */
+/* Programs are not compiled from there, and some files below /proc never end. `real` has no links and no "..". */
 static bool never_source(const char *real)
 {
     static const char *const folders[] = {"/proc", "/sys", "/dev", "/run", "/etc"};
@@ -393,7 +393,7 @@ static void open_folder(struct finder *f, const char *dir, enum who_may who)
     mem_free(real);
 }
 
-/* One that nobody named: where it is "/", all of the machine would be open. */
+/* An implicit one: if it were "/", all of the machine would be readable. */
 static void open_implied(struct finder *f, const char *dir, enum who_may who)
 {
     char *real = real_folder(*dir ? dir : ".");
@@ -551,8 +551,8 @@ static uint32_t *last_lines(const struct correlation *c)
     return last;
 }
 
-/* A file that has nothing but its base name in common with the one wanted may be another program's "main.c"; one that
-   is too short for the samples is. */
+/* A file that shares only its base name with the one searched for may be another program's "main.c"; one that is too
+   short for the samples certainly is. */
 static bool too_short(const char *found, const char *raw, uint32_t last_line)
 {
     struct filemap map;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The configuration `hpcview init` writes: all there is, with a word on each, what is not needed in comments. */
+/* The configuration that `hpcview init` writes: everything available, with a short explanation each; optional parts
+   in comments. */
 #include "metrics/join/join.h"
 
 #include <stdlib.h>
 
-/* Text for an attribute; what XML cannot hold becomes U+FFFD, and "--" may not stand in a comment. */
+/* Text for an attribute; characters that XML cannot represent become U+FFFD, and "--" is not allowed in a comment. */
 static void add_escaped(struct buf *out, const char *s)
 {
     for (size_t n = strlen(s); n;) {
@@ -53,7 +54,7 @@ static void add_measured(struct buf *out, const struct experiment *e)
     }
 }
 
-/* In a comment all may stand but "--", and what XML cannot hold. */
+/* In a comment everything is allowed except "--" and characters that XML cannot represent. */
 static void add_comment(struct buf *out, const char *s)
 {
     for (size_t n; *s; s += n ? n : 1) {
@@ -79,7 +80,7 @@ static void explain_metric(void *ctx, const struct config_metric *m)
     buf_str(out, " -->\n");
 }
 
-/* The metric blocks that the events which are there allow, and what is in them. */
+/* The metric blocks that the available events allow, and their metrics. */
 static void add_blocks(struct buf *out, const struct config *c, const struct experiment *e)
 {
     struct VEC(const char *) events = {0};
@@ -103,7 +104,7 @@ static void add_blocks(struct buf *out, const struct config *c, const struct exp
     vec_release(&events);
 }
 
-/* Where the debug information says that a program's own sources lie, where that is here. */
+/* The folder of a program's own sources in the debug information, if it exists here. */
 static void add_source_folders(struct buf *out, const struct experiment *e)
 {
     for (size_t i = 0; i < e->source_folder_count; i++) {

@@ -2,11 +2,11 @@
 /*
  * Statistics over the threads or processes of a run: mean(CYCLES over threads), imbalance(CYCLES over ranks).
  *
- * A statistic at a place is one of what each thread spent there with all below it, so it cannot be made from the sums:
- * the measurements are read a second time, file by file, each thread's counts are summed up the tree, and of that only
- * what the statistics need is kept. Threads that have nothing at a place count there as 0 (who does not take part in a
- * loop is what an imbalance is about), but for `count`, which says how many have something. In the tree of calls the
- * same is done by node, a context's being that of the innermost frame.
+ * A statistic at a place is one of each thread's inclusive cost there, so it cannot be computed from the sums: the
+ * measurements are read a second time, file by file, each thread's counts are summed up the tree, and only the data
+ * that the statistics need are kept. Threads without cost at a place count there as 0 (a thread that takes no part in a
+ * loop is an imbalance), except for `count`, the number of threads with some cost. In the tree of calls the same is
+ * done by node, a context's being that of the innermost frame.
  */
 #include "metrics/join/join.h"
 
@@ -47,7 +47,7 @@ struct reading {
     uint64_t ranks;                /* of the run: all are below this */
     bool paths;                    /* the input has some */
     const struct input *finished;  /* the measurement was a database; or NULL */
-    struct table *by_thread;       /* NULL: not wanted */
+    struct table *by_thread;       /* NULL: not requested */
     struct VEC(struct gathering) list;
 };
 
@@ -57,7 +57,7 @@ static void touch(struct gathering *g, uint32_t node)
         *vec_push(&g->touched) = node;
 }
 
-/* A LINE's counts go to all around it; its exclusive part to itself and to what it directly stands in. */
+/* A LINE's counts go to all its ancestors; its exclusive part to itself and to its parent. */
 static void add_at(struct gathering *g, const struct experiment *e, uint32_t line, uint64_t value)
 {
     uint32_t parent = experiment_node_parent(e, g->tree, line);
@@ -89,7 +89,7 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What the thread spent at the places that are kept; in the whole program also where that is nothing. */
+/* The thread's cost at the places that are kept; in the whole program also if it is zero. */
 static void note_thread(struct reading *r, struct gathering *g, const struct hpcprof *p, uint32_t thread)
 {
     const struct hpcprof_thread *t = &p->threads[thread];
@@ -110,7 +110,7 @@ static void note_thread(struct reading *r, struct gathering *g, const struct hpc
     vec_release(&places);
 }
 
-/* The thread or process is complete: what it spent where becomes part of the spreads. */
+/* The thread or process is complete: its costs become part of the spreads. */
 static void end_part(struct gathering *g)
 {
     for (size_t i = 0; i < g->touched.count; i++)
@@ -237,7 +237,7 @@ static void gather_kept(struct reading *r, struct gathering *g, const struct hpc
         if (!next || next->process != v->process || (g->over == STAT_THREADS && next->thread != v->thread))
             end_part(g);
     }
-    if (list.count && g->parts < before + parts) /* who has no row spent nothing */
+    if (list.count && g->parts < before + parts) /* no row means no cost */
         g->parts = before + parts;
     vec_release(&list);
 }
@@ -577,7 +577,7 @@ static int gather_files(struct reading *r, const struct input *input, struct err
     return filters_read_as(input->path, &how, NULL, NULL, err);
 }
 
-/* What is in memory is in every rank's; the first one looks at it. */
+/* Data in memory are in every rank's; the first one uses them. */
 static int gather_input(struct reading *r, const struct input *input, struct err *err)
 {
     const struct ranks *ranks = r->config->ranks;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An experiment for strangers: what it says of the program stays, what it says of the machine's owner goes. Texts come
- * from many places (warnings, tables, names of runs), so they all pass one rule: absolute paths become their last
- * component, hosts and users that the measurements name become "host" and "user".
+ * An experiment for strangers: data about the program stay, data about the machine's owner are removed. Texts come from
+ * many places (warnings, tables, names of runs), so they all pass one rule: absolute paths become their last component,
+ * hosts and users that the measurements name become "host" and "user".
  */
 #include "metrics/model/model.h"
 
@@ -185,7 +185,7 @@ static str_id without_paths(struct strtab *strings, const char *options)
     return all;
 }
 
-/* Of the environment nothing stays. */
+/* Environment variables are removed. */
 static void clean_environment(struct experiment *e, struct experiment_run *run)
 {
     uint32_t kept = 0;

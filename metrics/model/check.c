@@ -49,7 +49,7 @@ static void add_part(double *sum, double part)
         *sum = isnan(*sum) ? part : *sum + part;
 }
 
-/* In every tree: what a node costs is its own and its children's, and its exclusive cost is its own lines'. */
+/* In every tree: a node's inclusive cost is its own and its children's, and its exclusive cost is its own lines'. */
 static int check_sums(const struct experiment *e, size_t tree, size_t metric, struct err *err)
 {
     size_t n = e->trees[tree].node_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an experiment may know of machine code, as tables: of sampled loops, and of the instructions of sampled procedures. */
+/* Tables about machine code: of sampled loops, and of the instructions of sampled procedures. */
 #include "metrics/model/model.h"
 
 #define TEXT_COLUMN(word, shown, says)                                                                                 \

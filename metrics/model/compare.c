@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two runs side by side. Places are matched when they are made (correlate.c: by what the source says, not by
- * addresses); here is what a missing value means between runs, how far chance goes, and the columns of a comparison.
+ * Comparison of two runs. Places are matched when they are made (correlate.c: by source, not by addresses); here are
+ * the meaning of a missing value between runs, the range of chance, and the columns of a comparison.
  *
  * A place that has samples in one run and none in the other cost nothing there, if its module was measured there at
- * all, be it without a sample: new code that is hot, and code that is gone, are what a comparison looks for. Within one run, missing stays
- * missing.
+ * all, even without a sample: new hot code, and deleted code, are the purpose of a comparison. Within one run, missing
+ * stays missing.
  */
 #include "metrics/model/model.h"
 
@@ -89,7 +89,7 @@ double experiment_error(const struct experiment *e, size_t metric, double value)
     const struct metric *m = &e->metrics[metric];
     if (m->period == 0 || m->formula)
         return NAN;
-    /* samples are counts: their deviation is their root; of no sample at all one tells as little as none */
+    /* samples are counts: their deviation is their root; no sample at all is as uncertain as one */
     double sample = (double)m->period / (m->repetitions > 1 ? m->repetitions : 1);
     return sqrt(fmax(value, sample) * sample);
 }

@@ -13,7 +13,7 @@ struct computed {      /* a formula that outlives the configuration it came from
     bool by_line;
     bool across_runs;    /* its operands are of several runs: see fill_absent */
     uint32_t spreads[2]; /* of an error: see struct column */
-    uint32_t error_of;   /* the difference whose error this is; UINT32_MAX: it is none */
+    uint32_t error_of;   /* the difference whose error this is; UINT32_MAX: none */
 };
 
 void formulas_keep(struct experiment *e, size_t metric, const struct derivation *d)
@@ -51,7 +51,7 @@ static uint32_t column_named(const struct experiment *e, const struct hashmap *b
     return column;
 }
 
-/* false: some operand is no column. */
+/* false: some operand is not a column. */
 static bool bind_operands(const struct experiment *e, const struct hashmap *by_name, struct computed *c)
 {
     size_t n = expr_name_count(c->expr);
@@ -69,7 +69,7 @@ static bool bind_operands(const struct experiment *e, const struct hashmap *by_n
     return all;
 }
 
-/* Statistics, and errors of differences, have their own names for formulas: of what they were made is not written. */
+/* Statistics, and errors of differences, have their own names for formulas: their operands are not written. */
 static bool names_itself(const struct computed *c, uint32_t metric)
 {
     for (size_t k = 0; k < expr_name_count(c->expr); k++)
@@ -177,8 +177,8 @@ static double number_or_zero(double v)
     return isnan(v) ? 0 : v;
 }
 
-/* Of a mean over repetitions, by how far these lie apart; but where they happen to be closer than samples can tell, by
-   that. */
+/* For a mean over repetitions, from their deviation; if they happen to be closer than samples allow, from the
+   samples. */
 static double square_of_error(const struct experiment *e, size_t metric, double value, double spread)
 {
     double sampling = number_or_zero(experiment_error(e, metric, number_or_zero(value)));
@@ -200,7 +200,8 @@ static double error_of_sums(const struct experiment *e, const struct computed *e
     return isnan(values[difference]) ? NAN : sqrt(squares);
 }
 
-/* Several places have no one parent. What one run lacks cost nothing if the formula had a value at one of the places. */
+/* Several places have no one parent. A value missing in one run is zero if the formula had a value at one of the
+   places. */
 static double operand_of_sums(const struct experiment *e, size_t metric, size_t operand, const double *values)
 {
     const struct computed *c = &e->computed[metric];
@@ -230,7 +231,7 @@ double experiment_compute(const struct experiment *e, size_t metric, const doubl
     return value;
 }
 
-/* Which operands count as 0 where they are missing between runs. */
+/* Which operands count as 0 if they are missing between runs. */
 static bool *absent_as_zero(const struct experiment *e, const struct computed *c)
 {
     size_t count = expr_name_count(c->expr);
@@ -240,7 +241,7 @@ static bool *absent_as_zero(const struct experiment *e, const struct computed *c
     return zero;
 }
 
-/* Between runs: what one has, and another that measured the module has not, cost nothing there. */
+/* Between runs: a place of one run that the other lacks, although it measured the module, cost nothing there. */
 static void fill_absent(const struct experiment *e, size_t tree, const struct computed *c, const bool *zero,
                         size_t from, size_t n, double *values)
 {
@@ -257,7 +258,7 @@ static void fill_absent(const struct experiment *e, size_t tree, const struct co
     }
 }
 
-/* Of most formulas, no value where one of the operands has none: then the others need not be looked at. */
+/* Most formulas have no value if one of the operands has none: then the others are not evaluated. */
 static bool all_blank(const struct experiment *e, size_t tree, const struct computed *c, enum value_form form,
                       size_t from, size_t n)
 {
@@ -322,7 +323,7 @@ static struct values *evaluate(const struct experiment *e, size_t tree, const st
     return column;
 }
 
-/* The formula at the lines alone, then sums of what came out. */
+/* The formula at the lines alone, then sums of the results. */
 static void evaluate_by_line(struct experiment *e, size_t tree, size_t metric)
 {
     size_t n = e->trees[tree].node_count;

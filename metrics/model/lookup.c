@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a formula's operand means in a finished experiment: for those who compute what no column was made for. The names
- * are those of columns.c: EVENT, with several runs RUN.EVENT, mean(EVENT over threads).
+ * Operands of formulas in a finished experiment: for values that have no column. The names are those of columns.c:
+ * EVENT, with several runs RUN.EVENT, mean(EVENT over threads).
  */
 #include "metrics/model/model.h"
 
-/* A name of the metric, without "RUN." where it is of that run. */
+/* A name of the metric, without "RUN." if it is of that run. */
 static const char *name_within(const struct experiment *e, const struct metric *m, str_id of)
 {
     const char *name = strtab_get(e->strings, of);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * model - the experiment: places, trees over them, columns of values, what is computed from these.
+ * model - the experiment: places, trees over them, columns of values, and values computed from these.
  *
  * Knows:    the finished experiment, and how its parts are put in.
  * Does not: measurements, binaries, configurations, files.
@@ -31,11 +31,11 @@ struct derivation {          /* how a column is made of others */
     const struct expr *expr; /* NULL: by no formula */
     const uint32_t *operands;
     bool by_line;
-    uint32_t error_of;   /* it is the error of this difference; COLUMN_NONE: it is none */
-    uint32_t spreads[2]; /* of the error: the deviations over repetitions of what differs; COLUMN_NONE: one run each */
+    uint32_t error_of;   /* it is the error of this difference; COLUMN_NONE: none */
+    uint32_t spreads[2]; /* of the error: the deviations over repetitions of the operands; COLUMN_NONE: one run each */
 };
 void formulas_keep(struct experiment *, size_t metric, const struct derivation *); /* once the metrics are there */
-/* Of a database, whose columns have values already: for sums that a view makes. A formula that names something else has
+/* Of a database, whose columns have values already: for sums that a view makes. A formula with other operands has
    none. */
 void formulas_from_texts(struct experiment *);
 void formulas_compute(struct experiment *, size_t tree, unsigned threads); /* once the tree's measured columns are */
@@ -43,7 +43,7 @@ void formulas_free(struct experiment *);
 
 /* ---- compare.c ----------------------------------------------------------------------------------------------- */
 
-/* Which modules were measured in which run: what has no value there cost nothing. */
+/* Which modules were measured in which run: a place without a value there cost nothing. */
 void measured_create(struct experiment *); /* none, once runs and places are there */
 /* The module around the place was measured in the runs that had one of this name in memory. */
 void measured_note(struct experiment *, place_ix, str_id name);
@@ -62,7 +62,7 @@ uint8_t *thread_values_places(const struct experiment *, size_t metric, size_t t
 int thread_values_declare(struct experiment *, struct table **, struct err *);
 void thread_values_note(struct experiment *, struct table *, size_t metric, const struct thread_values_of *, place_ix,
                         uint64_t value);
-/* Of a table of that name that was read from a database: is it as they are here? Then its rows. */
+/* Does a table of that name that was read from a database have the columns declared here? Then its rows. */
 bool thread_values_is_one(const struct table *);
 struct thread_values_row {
     place_ix place;
@@ -82,7 +82,7 @@ void experiment_anonymity_free(struct anonymity *); /* may be NULL */
 
 /* ---- code_tables.c ------------------------------------------------------------------------------------- */
 
-/* What tables may refer to while the experiment is made: a place, or a file, by the number it had when it was found. */
+/* References of tables while the experiment is made: a place, or a file, by its number when it was found. */
 #define TABLE_FOUND_PLACE "found"
 #define TABLE_FOUND_FILE  "found file"
 enum { LOOP_QUALITY_COLUMNS = 45, INSTRUCTION_COLUMNS = 15 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which places are the same thing in the source. A loop that the compiler copied (unrolled with its remainder, inlined
- * into five callers, two builds of a module) is many places; people wrote one.
+ * Identity of places in the source. A loop that the compiler copied (unrolled with its remainder, inlined into five
+ * callers, two builds of a module) is many places and one source loop.
  *
  *     LINE          the same line of the same file
  *     LOOP          begins at the same line of the same file, is as deep among loops that begin there, and the same
@@ -9,9 +9,9 @@
  *     PROC, INLINE  the same function, with its parameters, of the same file; compilers' clones of it too
  *     FILE          the same file, in whatever modules
  *
- * Where a loop ends is not asked: copies of one loop often differ in their last line, because the compiler moved the
- * rest of the body out of one of them. The depth keeps `for (...) for (...)` on one line apart, two loops there, one in
- * the other; which one it is from the left keeps `for (...) a; for (...) b;` apart. Neither are copies.
+ * The loop's last line is not compared: copies of one loop often differ in it, because the compiler moved the rest of
+ * the body out of one of them. The depth distinguishes the two loops of `for (...) for (...)` on one line, one in the
+ * other; the ordinal from the left distinguishes those of `for (...) a; for (...) b;`. Neither are copies.
  */
 #include "metrics/model/model.h"
 

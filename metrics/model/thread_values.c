@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table "thread_values": what each thread spent at the places that matter, for plots by thread and rank. All of it
+ * The table "thread_values": each thread's cost at the most expensive places, for plots by thread and rank. All of it
  * would be threads times places; kept are the whole program and, of each shown metric, the procedures, loops and lines
- * with most of it, with all below them or by themselves.
+ * with most of it, inclusive or exclusive.
  */
 #include "metrics/model/model.h"
 
@@ -11,7 +11,7 @@
 
 enum {
     ROWS_MOST = 1 << 20, /* of the table: some 20 MB in a database, before it is packed */
-    PLACES_MOST = 64,    /* of one metric and form: what a person goes through */
+    PLACES_MOST = 64,    /* of one metric and form: the number a user looks at */
     PLACES_LEAST = 4     /* for jobs of very many threads */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trees over the places, and the numbers in them: the one door to values. What a node costs with all below it is summed
- * here, for every tree in the same way.
+ * Trees over the places, and the numbers in them: the only access to values. A node's inclusive cost is summed here,
+ * for every tree in the same way.
  */
 #include "metrics/model/model.h"
 
@@ -90,7 +90,7 @@ static bool is_line(const struct experiment *e, size_t tree, uint32_t node)
     return e->places[experiment_node_place(e, tree, node)].kind == PLACE_LINE;
 }
 
-/* Is what was seen at `node` a part of `parent`'s own lines? What a line calls is not. */
+/* Is the cost seen at `node` a part of `parent`'s own lines? The callees of a line are not. */
 static bool is_own_line(const struct experiment *e, size_t tree, size_t node, uint32_t parent)
 {
     return is_line(e, tree, (uint32_t)node) && !is_line(e, tree, parent);

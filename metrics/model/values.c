@@ -17,7 +17,7 @@ enum { WORD = 64 };
 
 struct values {
     size_t size, count;
-    size_t filled, room; /* while it is made: how far it is; doubles there is room for */
+    size_t filled, room; /* while it is made: position; allocated doubles */
     uint64_t *bits;
     uint32_t *before; /* by word of bits: how many values lie before it */
     uint64_t scale;   /* 0: doubles */
@@ -27,7 +27,7 @@ struct values {
     };
 };
 
-/* The value as a multiple of `scale` that 32 bits hold; false where it is not exactly that. */
+/* The value as a multiple of `scale` that fits in 32 bits; false if it is not exactly that. */
 static bool as_multiple(double value, uint64_t scale, uint32_t *multiple)
 {
     double quotient = value / (double)scale;
@@ -79,7 +79,7 @@ struct values *values_begin(size_t n)
     return v;
 }
 
-/* Room for so many more; as the column's rest would need where it goes on like this. */
+/* Space for so many more; as much as the column's rest would need at this density. */
 static void reserve(struct values *v, size_t added)
 {
     if (v->count + added <= v->room)

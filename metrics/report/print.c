@@ -79,7 +79,7 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
         print_drop_empty_rows(&t);
         if (!print_is_tree(&t))
             print_drop_small_rows(&t);
-        if (t.rows.count && !print_is_tree(&t)) /* qsort wants an array even for nothing */
+        if (t.rows.count && !print_is_tree(&t)) /* qsort needs an array even for no elements */
             qsort_r(t.rows.items, t.rows.count, sizeof *t.rows.items, print_compare_rows, &t);
         if (options->top && options->top < t.rows.count)
             t.rows.count = options->top;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each procedure, the calls it came by, and the calls it makes: one row for each line that calls. What a call costs is
- * what was spent below it, once where it is on a path more than once; so callers of a procedure that calls itself may
- * add up to more than it has.
+ * Each procedure, its callers, and its callees: one row for each calling line. A call's cost is the inclusive cost
+ * below it, once if it is on a path more than once; so callers of a recursive procedure may add up to more than its
+ * cost.
  */
 #include "metrics/report/report.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 struct call_edge {
-    place_ix callee, caller, line; /* the first of what is the same in the source */
+    place_ix callee, caller, line; /* the first place with the same source */
 };
 
 struct calls {
@@ -110,7 +110,7 @@ static void sum_edges(struct calls *c)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
-/* The metric that sorts; computed from the sums where it is computed. */
+/* The metric that sorts; computed from the sums if it is a computed one. */
 static double weight(const struct calls *c, const double *sums)
 {
     double v = experiment_compute(c->t->e, c->t->sort_metric, sums);
@@ -214,7 +214,7 @@ static void add_rows(struct calls *c)
     for (place_ix p = 0; p < e->place_count; p++)
         if (e->places[p].kind == PLACE_PROC && e->places[p].same == p && (!c->t->options->of || print_is_of(c->t, p)))
             *vec_push(&procedures) = p;
-    if (procedures.count) /* qsort wants an array even for nothing */
+    if (procedures.count) /* qsort needs an array even for no elements */
         qsort_r(procedures.items, procedures.count, sizeof *procedures.items, compare_procedures, c);
     for (size_t i = 0; i < procedures.count; i++)
         add_procedure(c, procedures.items[i], callers, by_callee, callees, by_caller);

@@ -9,8 +9,8 @@
  *     31.0     310     118a  |   *  vfmadd231sd ...             1  01 23b        11
  *      0.4       4     1190  \  ^   jne 0x1184                  1  06
  *
- * Loops are brackets, '>' is what a jump inside of the procedure leads to, '^' and 'v' are where one leads, '*' is on
- * the longest chain of values from one iteration to the next.
+ * Loops are brackets, '>' is the target of a jump inside of the procedure, '^' and 'v' are jumps up and down, '*' is on
+ * the longest loop-carried dependency chain.
  */
 #include "metrics/report/report.h"
 
@@ -188,7 +188,7 @@ static void find_shape(struct code *c, const struct piece *p)
     find_depths(c);
 }
 
-/* "|/  "; of the source in front of the row: those that go on from the row before. */
+/* "|/ "; of the source line before the row: those that continue from the row before. */
 static char *brackets_of(const struct code *c, size_t row, bool source)
 {
     char text[DEEPEST + 2];
@@ -231,7 +231,7 @@ static bool open_text(struct code *c, uint32_t file)
     return s->open;
 }
 
-/* The line without its blanks in front; "" where it is not there. */
+/* The line without its leading blanks; "" if it is not available. */
 static char *line_text(struct code *c, uint32_t file, uint64_t line)
 {
     enum { SHOWN = 100 };

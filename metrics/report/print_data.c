@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Of a row that is a caller, or a call: does it say where? */
+/* For a row that is a caller, or a call: does it have a location? */
 static bool says_where(const struct view *t)
 {
     return t->options->level == PRINT_CALLER || t->options->level == PRINT_CALLS;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a simulated memory hierarchy says (the tables levels, objects, references, arrays and evictors of a measurement),
- * a level after the other, as MHSim's page had it: shares and ratios in place of the counts they are made of. A table is
- * made of it, and shown as any other is.
+ * Results of a simulated memory hierarchy (the tables levels, objects, references, arrays and evictors of a
+ * measurement), level by level, as on MHSim's page: shares and ratios instead of the counts they are made of. They are
+ * computed as a table, which is shown like any other.
  */
 #include "metrics/report/report.h"
 
 #include <math.h>
 
-/* What was measured, by the names of its columns: with several runs each table has one more in front. */
+/* The measured columns, by name: with several runs each table has one more in front. */
 struct source {
     const struct table *table;
     const struct table_decl *decl;
@@ -18,7 +18,7 @@ struct memory_view {
     const struct experiment *e;
     struct source levels, objects, from;
     struct table *made;
-    struct VEC(uint32_t) group; /* by row of what is made: the level's place in the order they are shown in */
+    struct VEC(uint32_t) group; /* by row of the result: the level's display order */
     uint32_t *ranks;            /* by row of levels */
     double *misses;             /* by row of levels */
 };
@@ -35,7 +35,7 @@ static double count_of(const struct source *s, size_t row, const char *column)
     return n == TABLE_NO_COUNT ? (double)NAN : (double)n;
 }
 
-/* Percent, to two decimals; of nothing there is none. */
+/* Percent, to two decimals; none of zero. */
 static union table_cell percent(double part, double whole)
 {
     return (union table_cell){.number = whole > 0 ? round(part / whole * 1e4) / 100 : (double)NAN};
@@ -67,7 +67,7 @@ static int check_source(const struct source *s, const char *const *columns, stru
     return 0;
 }
 
-/* First letter: what is in the column, a reference, text or count. */
+/* First letter: column of a reference, a text or a count. */
 static const char *const level_needs[] = {"tlevel", "cline", "corder", NULL};
 static const char *const object_needs[] = {"tname", NULL};
 static const char *const count_needs[] = {"robject",      "rlevel",       "caccesses", "cmisses",    "ctemporal",
@@ -180,7 +180,7 @@ static void add_counts(struct memory_view *v, enum print_memory by, size_t r)
     end_line(v, &l, level);
 }
 
-/* Numbers of who lost blocks: a reference on an array, and that at one level. */
+/* Numbers of victims: a reference on an array, and that at one level. */
 struct victims {
     struct hashmap references, levels;
 };

@@ -184,7 +184,8 @@ int print_rows_of_paths(struct view *t, struct err *err)
 /* ---- upwards --------------------------------------------------------------------------------------------------------
  */
 
-struct item {      /* what one node cost, on its way up: a line, or what is asked for with all it called */
+struct item {      /* the cost of one node, on its way up: a line's exclusive one, or the inclusive one of the
+                      requested kind */
     uint32_t leaf; /* the node that cost it */
     uint32_t at;   /* the procedure's node, or the caller's, where it is now; NODE_NONE: there is no caller */
     place_ix key;  /* where it was called: the call's line. At the beginning the procedure, or what is asked for */
@@ -241,7 +242,7 @@ static void move_up(const struct up *u, struct item *item)
     item->at = frame_of(u, call);
 }
 
-/* What is asked for, wherever it is called from, once on each path. */
+/* The requested procedure, for all its callers, once on each path. */
 static void find_items_of(struct up *u)
 {
     const struct experiment *e = u->t->e;

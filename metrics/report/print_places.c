@@ -77,7 +77,7 @@ static char *location_of(const struct view *t, const struct row *r)
     return b.bytes;
 }
 
-/* Indented by how deep it is; beyond what fits beside numbers, by how much is said in words. */
+/* Indented by depth; beyond the depth that fits next to numbers, the depth is a number. */
 static char *tree_text(const struct view *t, const struct row *r)
 {
     enum { INDENTED_MOST = 30 };
@@ -93,7 +93,7 @@ static char *tree_text(const struct view *t, const struct row *r)
     return text;
 }
 
-/* What was called, and where. */
+/* The callee, and the location of the call. */
 static void add_tree_columns(struct view *t, struct text_table *text)
 {
     static const char *const heads[][2] = {[PRINT_PATH] = {"calls", "called at"},
@@ -139,7 +139,7 @@ static void add_where_columns(struct view *t, struct text_table *text)
     }
 }
 
-/* What each column is, above the table. */
+/* The meaning of each column, above the table. */
 void print_legend(const struct view *t, struct outfile *out)
 {
     const struct experiment *e = t->e;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of places: which there are, what they cost, in which order. */
+/* Rows of places: selection, cost, order. */
 #include "metrics/report/report.h"
 
 #include <fnmatch.h>
@@ -43,7 +43,7 @@ struct row print_row(struct view *t, place_ix i)
     const struct experiment *e = t->e;
     const struct place *p = &e->places[i], *procedure = &e->places[t->procedure[i]];
     bool inner = p->kind == PLACE_LOOP || p->kind == PLACE_LINE;
-    /* a line that is not known lies in its procedure's file, as far as anybody knows */
+    /* a line without a file is assumed in its procedure's file */
     uint32_t file = p->kind == PLACE_LINE && p->line_first == 0 ? procedure->file : p->file;
     struct row r = {.kind = p->kind,
                     .module = t->module_name[i],
@@ -64,7 +64,7 @@ struct row print_row(struct view *t, place_ix i)
     return r;
 }
 
-/* What is in a module, file or procedure whose name matches, and that itself. */
+/* Places in a module, file or procedure whose name matches, and that itself. */
 void print_find_scope(struct view *t)
 {
     const struct experiment *e = t->e;
@@ -104,9 +104,9 @@ static void add_value(double *sum, double value)
         *sum = isnan(*sum) ? value : *sum + value;
 }
 
-/* ---- rows of what is one thing in the source ------------------------------------------------ */
+/* ---- one row for several places of one source construct ------------------------------------- */
 
-/* What the place counts for: a line for itself or for its function, a loop for itself; PLACE_NONE: for nothing. */
+/* The place that gets the cost: a line its own or its function's, a loop its own; PLACE_NONE: none. */
 static place_ix merged_place(const struct view *t, place_ix i)
 {
     uint8_t kind = t->e->places[i].kind;
@@ -117,8 +117,8 @@ static place_ix merged_place(const struct view *t, place_ix i)
     return t->options->level == PRINT_FUNCTION ? t->procedure[i] : i;
 }
 
-/* Lines: one row per line of the source, whatever loops and calls it was copied into, and without a line one per
-   procedure. Functions: one row, whether they were called or inlined. Loops: one row for all copies. */
+/* Lines: one row per line of the source, for all its copies in loops and calls, and without a line one per
+   procedure. Functions: one row, called or inlined. Loops: one row for all copies. */
 static str_id merged_key(const struct view *t, place_ix i, struct strtab *keys)
 {
     const struct experiment *e = t->e;
@@ -134,7 +134,7 @@ static str_id merged_key(const struct view *t, place_ix i, struct strtab *keys)
     return strtab_addn(keys, (const char *)key, sizeof key);
 }
 
-/* Is it inside of what is the same in the source (a function inlined into itself)? Its cost is counted there. */
+/* Is it inside of a place of the same source (a function inlined into itself)? Its cost is counted there. */
 static bool inside_same(const struct experiment *e, place_ix i)
 {
     place_ix up = e->places[i].parent;
@@ -157,7 +157,7 @@ static void add_to_row(struct view *t, struct row *row, place_ix i)
     }
 }
 
-/* What cannot be added up is computed from what can. */
+/* Values that cannot be added up are computed from those that can. */
 static void compute_merged(struct view *t, struct row *row)
 {
     size_t n = t->e->metric_count;
@@ -219,8 +219,8 @@ void print_drop_empty_rows(struct view *t)
     t->rows.count = kept;
 }
 
-/* What a row is a part of, in the metric that sorts: for a difference of runs, which may be 0 in all, the larger run.
- */
+/* The reference of a row's share, in the metric that sorts: for a difference of runs, which may be 0 in total, the
+   larger run. */
 double print_whole(const struct view *t)
 {
     double whole = fabs(experiment_value(t->e, t->sort_metric, 0, VALUE_INCLUSIVE));
@@ -250,7 +250,7 @@ static int compare_text(const struct view *t, str_id a, str_id b)
     return a == b ? 0 : strcmp(strtab_get(t->e->strings, a), strtab_get(t->e->strings, b));
 }
 
-/* Largest first, blanks last; equal ones by where they are. */
+/* Largest first, blanks last; equal ones by location. */
 int print_compare_rows(const void *a, const void *b, void *ctx)
 {
     const struct view *t = ctx;

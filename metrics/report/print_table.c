@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A table beside places as text, CSV or JSON, one mechanism for all of them. A reference to a place is shown as people
- * know it (its name and where it is) in text, as kind, module, file, line and name for programs; one to a row of
- * another table as what tells that row from others: its columns up to the first text.
+ * A table as text, CSV or JSON, one mechanism for all of them. A reference to a place is shown by name and location in
+ * text, as kind, module, file, line and name for programs; one to a row of another table by that row's key: its columns
+ * up to the first text.
  */
 #include "metrics/report/report.h"
 
@@ -82,7 +82,7 @@ static bool is_place(const struct table_column *c)
 
 /* ---- what a cell says -------------------------------------------------------------------------- */
 
-/* "" where there is no such process. */
+/* "" if there is no such process. */
 static char *process_text(const struct experiment *e, uint32_t row)
 {
     if (row >= e->process_count)
@@ -126,8 +126,8 @@ static char *key_text(const struct table_view *v, const struct table_column *c, 
     return is_place(c) ? place_in_short(v, cell.row) : reference_text(v, c->refers, cell.row, depth + 1);
 }
 
-/* What tells a row of another table to people: its columns up to the first text, in a table without texts up to the first
-   number. "process 77 #0 main", "radix.c:33 pthread_barrier_wait" */
+/* The displayed key of another table's row: its columns up to the first text, in a table without texts up to the
+   first number. "process 77 #0 main", "radix.c:33 pthread_barrier_wait" */
 static char *row_name(const struct table_view *v, const struct table *t, uint32_t row, int depth)
 {
     const struct table_decl *d = table_declared(t);
@@ -145,7 +145,7 @@ static char *row_name(const struct table_view *v, const struct table *t, uint32_
     return b.bytes;
 }
 
-/* What is referred to, but for places: a name people know, else the number. */
+/* The referred row, except for places: a display name, else the number. */
 static char *reference_text(const struct table_view *v, const char *refers, uint32_t row, int depth)
 {
     const struct experiment *e = v->e;
@@ -165,7 +165,7 @@ static char *reference_text(const struct table_view *v, const char *refers, uint
     return mem_printf("%u", row);
 }
 
-/* Any cell but a place, as CSV and text have it; "" where it is missing. */
+/* Any cell except a place, as CSV and text have it; "" if it is missing. */
 static char *cell_text(const struct table_view *v, const struct table_column *c, union table_cell cell)
 {
     struct buf b = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables as text: columns of one width each, and no character in them that a terminal would obey. */
+/* Tables as text: columns of one width each, without characters that a terminal would interpret. */
 #include "metrics/report/report.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ char *print_text_of_value(double v)
 
 enum { LONGEST_NAME = 64 }; /* those of C++ templates can have thousands of characters; CSV and JSON have them all */
 
-/* A name too long for a column, with its middle left out: beginning and end tell most. */
+/* A name too long for a column, with its middle left out: beginning and end are most informative. */
 char *print_text_of_name(const char *name)
 {
     struct buf safe = {0}, cut = {0};

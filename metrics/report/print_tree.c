@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scope tree as indented text with bars, for terminals and mails. Children stand by cost; what costs little is left
- * out. */
+/* The scope tree as indented text with bars, for terminals and mails. Children are ordered by cost; cheap ones are
+ * omitted. */
 #include "metrics/report/report.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 struct tree_view {
     const struct view *view;
-    double whole, least; /* of the metric that sorts: in all, and what a place needs to be shown */
+    double whole, least; /* of the metric that sorts: total, and the threshold of a place */
     size_t *first;       /* children of p are children[first[p] .. first[p + 1]) */
     place_ix *children;
 };

@@ -2,8 +2,8 @@
 /*
  * report - an experiment as tables: text for people, CSV and JSON for programs.
  *
- * Knows:    rows of places, of the tree of calls, of tables beside places; their order, and what of them is shown.
- * Does not: where the experiment came from; write files.
+ * Knows:    rows of places, of the tree of calls, of tables; their order and selection. Does not: where the experiment
+ * came from; write files.
  *
  * Memory:   a view owns its rows; texts that functions return are the caller's to mem_free.
  * Errors:   a column or place that is asked for and is not there, with the nearest name.
@@ -33,7 +33,7 @@ void print_text_column_add(struct text_column *, char *text); /* takes it */
 /* Heads and rows; the table is empty afterwards. */
 void print_text_table_write(struct text_table *, size_t rows, struct outfile *);
 
-/* The caller's to mem_free: a number, "" where there is none; a name, with its middle left out where it is too long. */
+/* The caller's to mem_free: a number, "" if there is none; a name, with its middle left out if it is too long. */
 char *print_text_of_value(double);
 char *print_text_of_name(const char *);
 
@@ -47,10 +47,10 @@ struct row {
     uint32_t line, line_last;
     uint32_t on_line, instance, instances; /* loops */
     uint64_t address;                      /* loops without a line: where they begin */
-    uint32_t depth, indent;                /* rows of trees: in the tree; as shown to people */
-    bool quiet;                            /* rows of trees: not shown to people */
-    const char *relation;                  /* rows of trees: a word for the kind; NULL: the place's */
-    str_id at_file;                        /* rows of trees: where it is called, or begins */
+    uint32_t depth, indent;                /* rows of trees: in the tree; as displayed */
+    bool quiet;                            /* rows of trees: hidden */
+    const char *relation;                  /* rows of trees: name of the kind; NULL: the place's */
+    str_id at_file;                        /* rows of trees: location of the call, or of the beginning */
     uint32_t at_line;
     size_t places; /* that a row of lines stands for */
     size_t values; /* of its metric_count inclusive, then as many exclusive ones in view.values */
@@ -66,27 +66,27 @@ struct view {
     bool sort_exclusive;
     str_id *module_name; /* by place */
     place_ix *procedure; /* by place: the innermost procedure or inlined call around it; 0: none */
-    bool *in_scope;      /* by place; NULL: all are wanted */
+    bool *in_scope;      /* by place; NULL: all are included */
 };
 
-/* A row of this place with room for its values, not in the view yet. */
+/* A row of this place with space for its values, not in the view yet. */
 struct row print_row(struct view *, place_ix);
 double *print_row_values(struct view *, const struct row *);
 /* "src/heat.f90:52-60 (1 of 2)": its file, lines and instance; of a loop without a line its address. */
 void print_location(const struct experiment *, const struct row *, struct buf *);
 
-/* print_tree.c: the scopes, by the metric that sorts; `whole` is what all of it is. */
+/* print_tree.c: the scopes, by the metric that sorts; `whole` is the total. */
 void print_tree(const struct view *, double whole, struct outfile *);
 
-/* print_paths.c: the rows in their order; an error where no paths were measured. */
-#define PRINT_LEAST_SHARE 0.01 /* of the whole: what people are shown, and whose callers are looked for */
+/* print_paths.c: the rows in their order; an error if no paths were measured. */
+#define PRINT_LEAST_SHARE 0.01 /* of the whole: what is displayed, and whose callers are searched */
 int print_rows_of_paths(struct view *, struct err *);
 int print_rows_of_callers(struct view *, struct err *);
 int print_no_paths(struct err *);
 int print_nothing_of(const struct view *, struct err *);
 bool print_is_of(const struct view *, place_ix); /* is it what options.of asks for? */
-/* By node a key below the count, or KEY_NONE; of nodes with one key, those inside another of them lose theirs: what
-   the rest have can be added up. */
+/* By node a key below the count, or KEY_NONE; of nodes with one key, those inside another of them lose theirs: the
+   rest can be added up. */
 #define KEY_NONE UINT32_MAX
 void print_outermost(const struct experiment *, size_t tree, uint32_t *keys, size_t key_count);
 
@@ -98,13 +98,13 @@ int print_code(const struct view *, struct outfile *, struct err *);
 int print_table(const struct experiment *, const struct table *, const uint32_t *group, const struct print_options *,
                 struct outfile *, struct err *);
 
-/* print_calls.c: each procedure with its callers and what it calls. */
+/* print_calls.c: each procedure with its callers and callees. */
 int print_rows_of_calls(struct view *, struct err *);
 
 struct print_level_row {
     const char *word;
     enum place_kind kind;
-    bool exclusive; /* is a part of its own, beside what lies deeper, worth a column? */
+    bool exclusive; /* is its own part, without its descendants, worth a column? */
 };
 extern const struct print_level_row print_levels[]; /* by enum print_level */
 
