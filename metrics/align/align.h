@@ -17,8 +17,6 @@
 /* Places of several runs that are one thing in the source become one: files of one tree in different folders, lines
    that have moved, loops that compilers begin elsewhere. After sources_find, whose texts it compares. */
 void align_runs(struct correlation *, struct warnings *);
-/* Warns where two runs that are compared ran programs that are not one module. */
-void align_warn_programs(const struct correlation *, struct warnings *);
 /* By line of a, the first one first: the matching line of b, from 1; 0: it was deleted. mem_free. */
 uint32_t *metrics_line_diff(const void *a, size_t a_len, const void *b, size_t b_len, size_t *lines_of_a);
 /* How many whole components the ends of two paths share. */

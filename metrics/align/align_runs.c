@@ -145,27 +145,6 @@ static void release(struct matcher *m, size_t files)
     mem_free(m->new_of);
 }
 
-/* The module that a run's program is; UINT32_MAX: not known. */
-static uint32_t program_of(const struct correlation *c, uint32_t run)
-{
-    for (size_t i = 0; i < c->uses.count; i++)
-        if (c->uses.items[i].run == run && c->modules.items[c->uses.items[i].module].program)
-            return c->uses.items[i].module;
-    return UINT32_MAX;
-}
-
-void align_warn_programs(const struct correlation *c, struct warnings *warnings)
-{
-    uint32_t a = program_of(c, 0), b = program_of(c, 1);
-    if (a == UINT32_MAX || b == UINT32_MAX || c->modules.items[a].group == c->modules.items[b].group)
-        return;
-    const char *x = correlate_module_name(c, a), *y = correlate_module_name(c, b);
-    warnings_add(warnings,
-                 "%s and %s have different names and are compared as different programs; to match them, add <module "
-                 "name=\"%s\" role=\"%s\"/> to a configuration",
-                 x, y, y, x);
-}
-
 void align_runs(struct correlation *c, struct warnings *warnings)
 {
     struct matcher m = {.c = c,

@@ -214,7 +214,7 @@ struct context_sites {
 struct context_sites ingest_contexts(struct correlation *, const struct config *, const struct hpcprof *, uint32_t run,
                                      bool paths);
 /* Modules of one role, one in each run, are one MODULE: builds that are compared. One role have those of one name; else
-   the programs that were run, and versions of a library, if their names are similar. */
+   the programs that were run, and versions of a library. */
 void correlate_group_modules(struct correlation *);
 /* The last component of a module's path; "[vdso]" has none. */
 static inline const char *module_base_name(const char *path)

@@ -69,48 +69,42 @@ static char *library_name(const char *name)
     return mem_strndup(name, (size_t)(end - name));
 }
 
-static bool similar(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b), same = 0;
-    while (same < n && same < m && a[same] == b[same])
-        same++;
-    return same >= 2 && 2 * same >= (n < m ? n : m);
-}
-
-/* A text that may identify a uniquely named module with another build; "" none. */
-static char *role_of(struct correlation *c, uint32_t module, const char *program)
+/* A text that may identify a module with another build of it; "" none. */
+static char *role_of(const struct correlation *c, uint32_t module, bool has_namesake, bool among_programs)
 {
     const struct module *m = &c->modules.items[module];
-    const char *name = correlate_module_name(c, module);
-    if (m->program && similar(name, program))
+    if (m->program && among_programs && !m->role)
         return mem_strdup("program");
-    char *library = library_name(name);
-    char *role = *library ? mem_printf("library %s", library) : mem_strdup("");
+    char *library = library_name(correlate_module_name(c, module));
+    char *role = *library && !has_namesake ? mem_printf("library %s", library) : mem_strdup("");
     mem_free(library);
     return role;
 }
 
-/* Modules that share no name with one of another run: by their role. */
+/* The program of one run is the program of another, whatever the files are called, unless that name is in the other run
+   something else (a script's interpreter is its program), or a configuration gives it a role; libraries without a
+   namesake in another run may be versions of one. */
 static void group_similar(struct correlation *c)
 {
-    str_id *key = mem_calloc(c->modules.count, sizeof *key);
-    bool *alone = mem_alloc(c->modules.count);
-    const char *program = "";
-    memset(alone, true, c->modules.count);
-    for (uint32_t i = 0; i < c->modules.count; i++)
-        if (c->modules.items[i].group != i)
-            alone[i] = alone[c->modules.items[i].group] = false;
-    for (uint32_t i = 0; i < c->modules.count; i++) {
-        if (!alone[i])
-            continue;
-        program = !*program && c->modules.items[i].program ? correlate_module_name(c, i) : program;
-        char *role = role_of(c, i, program);
+    size_t n = c->modules.count;
+    str_id *key = mem_calloc(n, sizeof *key);
+    bool *has_namesake = mem_calloc(n, 1), *among_programs = mem_alloc(n); /* the latter by group */
+    memset(among_programs, true, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct module *m = &c->modules.items[i];
+        if (m->group != i)
+            has_namesake[i] = has_namesake[m->group] = true;
+        among_programs[m->group] = among_programs[m->group] && m->program;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        char *role = role_of(c, i, has_namesake[i], among_programs[c->modules.items[i].group]);
         key[i] = strtab_add(c->strings, role);
         mem_free(role);
     }
     group_by(c, key);
     mem_free(key);
-    mem_free(alone);
+    mem_free(has_namesake);
+    mem_free(among_programs);
 }
 
 /* Builds of one module have each their version of its sources. */

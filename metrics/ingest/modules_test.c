@@ -4,7 +4,7 @@
 #include "tests/chance.h"
 #include "tests/tap.h"
 
-enum { MODULES = 12, RUNS = 3, USES = 30, NONE = -1 };
+enum { MODULES = 12, RUNS = 3 };
 
 static const struct {
     const char *path, *name, *library; /* library: of its name, without versions */
@@ -22,7 +22,7 @@ static const struct {
              {"[vdso]", "[vdso]", ""}};
 static const char *const ids[] = {"", "aa", "bb"};
 
-struct drawn { /* path NONE: there is none */
+struct drawn {
     unsigned path, id;
     bool role, program, used[RUNS];
     int lines_in, group, version; /* that are wanted */
@@ -55,28 +55,14 @@ static bool same_name(int i, int k)
     return strcmp(name_of(i), name_of(k)) == 0;
 }
 
-static bool alone[MODULES];
-static int program; /* the first that is alone with its name; NONE */
-
-static bool is_program(int i)
-{
-    if (!alone[i] || !all[i].program)
-        return false;
-    const char *a = name_of(i), *b = name_of(program);
-    unsigned same = 0, shorter = (unsigned)(strlen(a) < strlen(b) ? strlen(a) : strlen(b));
-    while (same < shorter && a[same] == b[same])
-        same++;
-    return same >= 2 && same >= (shorter + 1) / 2;
-}
+static bool alone[MODULES], is_program[MODULES];
 
 static bool similar(int i, int k)
 {
-    if (!alone[i] || !alone[k])
-        return false;
-    if (is_program(i) || is_program(k))
-        return is_program(i) && is_program(k);
+    if (is_program[i] || is_program[k])
+        return is_program[i] && is_program[k];
     const char *a = all[i].role ? "" : paths[all[i].path].library, *b = all[k].role ? "" : paths[all[k].path].library;
-    return *a && strcmp(a, b) == 0;
+    return alone[i] && alone[k] && *a && strcmp(a, b) == 0;
 }
 
 /* Each is of the group of the first of its kind, unless one run has two of that. */
@@ -103,14 +89,13 @@ static void want(void)
         all[i].group = all[i].lines_in;
     }
     group_by(same_name);
-    program = NONE;
     for (int i = 0; i < count; i++) {
         alone[i] = true;
-        for (int k = 0; k < count; k++)
-            if (k != i && (all[k].group == i || all[i].group == k))
-                alone[i] = false;
-        if (alone[i] && all[i].program && program == NONE)
-            program = i;
+        is_program[i] = !all[i].role;
+        for (int k = 0; k < count; k++) {
+            alone[i] = alone[i] && (k == i || (all[k].group != i && all[i].group != k));
+            is_program[i] = is_program[i] && (all[k].group != all[i].group || all[k].program);
+        }
     }
     group_by(similar);
     for (int i = 0; i < count; i++)

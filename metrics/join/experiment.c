@@ -264,8 +264,6 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         sources_find(&c, config, inputs, input_count);
         if (config->runs.count > 1)
             align_runs(&c, warnings);
-        if (config->compare)
-            align_warn_programs(&c, warnings);
         sources_keep_folders(&c, e);
         sources_name_files(&c, config);
         sources_name_as_shown(&c);
