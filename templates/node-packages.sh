@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# node-packages.sh SRC BUILD - the pinned packages of SRC/package-lock.json in BUILD/node_modules. Never writes into SRC unless it is BUILD.
-# Says one sentence and fails where they cannot be had. Several may run at once: the first works, the others wait.
+# node-packages.sh SRC BUILD - the pinned packages of SRC/package-lock.json in BUILD/node_modules. Never writes into SRC unless it is
+# BUILD. Prints one sentence and fails if they are not available. Several may run at once: the first works, the others wait.
 src=$1
 build=$2
 mkdir -p "$build"
@@ -27,7 +27,7 @@ if ! (cd "$build" && npm ci --ignore-scripts --no-audit --no-fund --prefer-offli
     exit 1
 fi
 rm -f "$build/npm.log"
-# The native program itself instead of the script that starts it: it runs whatever the age of node.
+# The native program itself instead of the script that starts it: it runs with any version of node.
 for native in "$build"/node_modules/@esbuild/*/bin/esbuild; do
     [ -x "$native" ] && ln -sf "../@esbuild/${native#"$build"/node_modules/@esbuild/}" "$build/node_modules/.bin/esbuild"
 done

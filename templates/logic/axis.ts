@@ -4,7 +4,7 @@
 export interface Axis {
   readonly isLog: boolean;
   readonly ticks: readonly number[];
-  /** 0 at the beginning, 1 at the end; outside of that for what does not fit. */
+  /** 0 at the beginning, 1 at the end; outside of that for values that do not fit. */
   at(value: number): number;
 }
 
@@ -17,7 +17,7 @@ export function niceStep(range: number, most: number): number {
   return step * power;
 }
 
-/** From 0 (or below, where there are such values) to a round number. */
+/** From 0 (or below, if there are such values) to a round number. */
 export function linearAxis(values: Iterable<number>, most = 5): Axis {
   let low = 0;
   let high = 0;

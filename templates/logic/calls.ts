@@ -9,7 +9,7 @@ import { isFrame, selfOfCalls, SelfValues } from './self';
 
 export const CALLS = 'calls'; // the tree's name in the database
 
-/** Longer lists of callers are cut: nobody reads them, and recursion makes them without end. */
+/** Longer lists of callers are cut: they are unreadable, and recursion makes them endless. */
 const MOST_CALLERS = 300_000;
 
 /** `isStored`: its values are those of the database; others have been added up here already. */
@@ -49,7 +49,7 @@ export function treeModel(model: Model, nodes: TreeNodes, values: Values, isStor
   };
 }
 
-/** Values of a tree made from those of another: what can be added up by `sum`, the rest by formulas from that. */
+/** Values of a tree made from those of another: additive metrics by `sum`, the rest by formulas from these. */
 class MadeValues implements Values {
   columns: Columns | null = null; // of the tree that is made
   readonly #known = new Map<number, Float64Array>();
@@ -114,7 +114,7 @@ const add = (sum: number, value: number): number =>
 
 // ---- one row a call ----
 
-/** Frames below which a program begins: nobody looks for time there. */
+/** Frames below a program's start: not interesting for time. */
 const START_UP = /^(_start|__libc_start_(main|call_main).*|(__)?clone3?|start_thread|_dl_start.*)$/;
 
 export interface CallRowsTree extends MadeTree {
@@ -122,13 +122,13 @@ export interface CallRowsTree extends MadeTree {
   readonly site: Int32Array; // of a call: the line it is on, a place; NONE
 }
 
-/** The tree without lines that only call: a call is one row, which has the line it is on. What a line costs itself stays a
- *  row of its own. Without the frames of the start-up, whose callees are at the top. */
+/** The tree without lines that only call: a call is one row, which has the line it is on. A line's exclusive cost stays a row of its own.
+ *  Without the frames of the start-up, whose callees are at the top. */
 export function callRows(model: Model, { nodes, model: calls }: MadeTree): CallRowsTree {
   const { places } = model;
   const { kind } = places;
   const hasOwn = ownNodes(nodes, calls);
-  const became = new Int32Array(nodes.count); // the row that what is below a node hangs on
+  const became = new Int32Array(nodes.count); // the row that contains everything below a node
   const site = new Int32Array(nodes.count).fill(NONE); // of a line: itself
   const parent: number[] = [];
   const origin: number[] = [];
@@ -197,7 +197,7 @@ class RowValues implements Values {
 
 // ---- recursion ----
 
-/** No path has a procedure twice: what it called through itself becomes what it called. */
+/** No path has a procedure twice: recursive calls are merged with the outer one. */
 export function foldRecursion(model: Model, nodes: TreeNodes, values: Values): MadeTree {
   const { kind, same } = model.places;
   const list = new NodeList(model.places.count);
@@ -222,7 +222,7 @@ export function foldRecursion(model: Model, nodes: TreeNodes, values: Values): M
   return madeTree(model, folded, new MadeValues(model.metrics, values, sum));
 }
 
-/** What each node cost itself: lines, as a rule, and nothing else. */
+/** Each node's exclusive cost: usually only lines have some. */
 function ownValues(model: Model, nodes: TreeNodes, values: Values, metric: number): Float64Array | null {
   const whole = values.of(metric, false);
   const lines = model.metrics[metric].hasExclusive ? values.of(metric, true) : whole;
@@ -232,7 +232,7 @@ function ownValues(model: Model, nodes: TreeNodes, values: Values, metric: numbe
   for (let i = 1; i < nodes.count; i++) if (!Number.isNaN(whole[i])) own[nodes.parent[i]] -= whole[i];
   for (let i = 0; i < nodes.count; i++)
     if (lines !== whole && isLine(i)) own[i] = lines[i];
-    else if (Math.abs(own[i]) <= 1e-9 * Math.abs(whole[i])) own[i] = NaN; // what rounding leaves
+    else if (Math.abs(own[i]) <= 1e-9 * Math.abs(whole[i])) own[i] = NaN; // rounding errors
   return own;
 }
 
@@ -255,7 +255,7 @@ function sumUp(
 
 // ---- callers ----
 
-/** The nodes of what is the same in the source as `place`, without those inside another of them. */
+/** The nodes of places with the same source as `place`, without those inside another of them. */
 function outermostNodes(model: Model, nodes: TreeNodes, place: PlaceIx): number[] {
   const { same } = model.places;
   const inside = new Uint8Array(nodes.count);
@@ -273,8 +273,8 @@ export interface Callers extends MadeTree {
   readonly isCut: boolean;
 }
 
-/** Bottom-up: `place` is the root, and below each node is what is around it: loops, the procedure, the line that called
- *  it. Values are what the place cost, with all it called, by the ways to it. null: it is on no path. */
+/** Bottom-up: `place` is the root, and below each node is its surroundings: loops, the procedure, the line that called it. Values are the
+ *  place's inclusive cost, by call path. null: it is on no path. */
 export function callersOf(model: Model, nodes: TreeNodes, values: Values, place: PlaceIx): Callers | null {
   const list = new NodeList(model.places.count);
   const members: number[][] = [];
@@ -323,7 +323,8 @@ export interface Calls {
   readonly cells: Groups; // a row's nodes in the tree's model
 }
 
-/** Who calls the procedure of `place`, or what the inlined call around it was inlined into; and what `place` calls. */
+/** The callers of the procedure of `place`, or the callers into which the enclosing inlined call was inlined; and the callees of
+   `place`. */
 export function callsOf(model: Model, tree: MadeTree, place: PlaceIx): { callers: Calls; callees: Calls } | null {
   const { places } = model;
   const { nodes } = tree;
@@ -373,7 +374,7 @@ export function procedureOf(model: Model, place: PlaceIx): PlaceIx {
   return up;
 }
 
-/** By node: that of the procedure it is in, or of what says why a path was cut. */
+/** By node: that of the procedure it is in, or of the reason why a path was cut. */
 function framesOf(model: Model, nodes: TreeNodes): Int32Array {
   const frame = new Int32Array(nodes.count);
   for (let i = 0; i < nodes.count; i++)

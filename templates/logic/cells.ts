@@ -26,7 +26,7 @@ export function makeGroups(
   members: Uint32Array,
   canNest: boolean,
   own: Uint8Array | null = null,
-  known: Int32Array | null = null, // groups by place, where they are known already
+  known: Int32Array | null = null, // groups by place, if they are known already
 ): Groups {
   const { parent } = model.places;
   const count = start.length - 1;

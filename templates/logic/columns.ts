@@ -21,10 +21,10 @@ export interface Typed {
 
 export interface Column {
   readonly id: ColumnId;
-  readonly metric: Metric; // what it is called, and its unit
+  readonly metric: Metric; // its title, and its unit
   readonly exclusive: boolean;
   readonly index: MetricIx; // of the database; NONE: computed by the page
-  readonly formula: Formula | null; // of what is not stored, and of stored values over several places
+  readonly formula: Formula | null; // of columns that are not stored, and of stored values over several places
   readonly difference: { readonly of: Column; readonly base: Column } | null;
   readonly operands: readonly Column[];
 }
@@ -75,7 +75,7 @@ export class Columns {
       : this.#makeMetric(id, Number(match[2]), exclusive);
   }
 
-  /** The number a metric has in ids, of what a formula calls by run, name and statistic. */
+  /** The metric's number, by the run, name and statistic of an operand in a formula. */
   #indexOf(r: Reference): string | undefined {
     const inRun = r.run ? `${r.run}.${r.name}` : r.name;
     if (!r.statistic) return this.#byName.get(inRun);
@@ -165,7 +165,7 @@ export class Columns {
     return [column.index];
   }
 
-  /** Asks for what is not here. */
+  /** Requests missing data. */
   isReady(column: Column): boolean {
     // all of them, so that all are asked for at once
     const { values } = this.model;
@@ -252,7 +252,7 @@ export class Columns {
     return column.formula.evaluate((i) => this.#operand(references[i], column.operands[i], cells), count);
   }
 
-  /** At each place what its formula gives, whatever is stored; null: an operand is not here yet. */
+  /** The formula's value at each place, ignoring stored ones; null: an operand is not here yet. */
   byFormula(column: Column): Float64Array | null {
     return column.operands.filter((o) => !this.isReady(o)).length ? null : this.#evaluate(column, null);
   }
@@ -265,7 +265,7 @@ export class Columns {
     return values.map((_, place) => values[this.model.places.parent[place]] ?? NaN);
   }
 
-  /** What ran in one of the runs only is 0 in the other, where its module was measured there. */
+  /** A place that ran in only one of the runs is 0 in the other, if its module was measured there. */
   #difference(of: Column, base: Column, cells: Cells): Float64Array {
     const a = this.values(of, cells);
     const b = this.values(base, cells);
@@ -319,7 +319,7 @@ export class Columns {
     return this.at(inclusive, 0) ?? NaN;
   }
 
-  /** What is 100%; NaN: shares of it make no sense. */
+  /** The value of 100%; NaN: shares of it are meaningless. */
   whole(column: Column): number {
     if (column.difference) return Math.abs(this.total(column.difference.base));
     return column.metric.percent ? Math.abs(this.total(column)) : NaN;

@@ -6,8 +6,7 @@ import { type Column, type ColumnId, columnId, type Columns } from './columns';
 
 const isMeasured = (m: Metric): boolean => m.formula === '';
 
-/** "base.TIME" is TIME of the run "base". Databases of version 1 do not name their runs; there it is what stands before
- *  the first dot. */
+/** "base.TIME" is TIME of the run "base". Databases of version 1 do not name their runs; there it is the part before the first dot. */
 function split(model: Model, metric: Metric): { run: string; name: string } | null {
   if (!isMeasured(metric)) return null;
   const dot = metric.name.indexOf('.');
@@ -16,9 +15,9 @@ function split(model: Model, metric: Metric): { run: string; name: string } | nu
   return { run, name: metric.name.startsWith(`${run}.`) ? metric.name.slice(run.length + 1) : metric.name };
 }
 
-/** The runs that can be compared, in the order of their metrics; empty where there is but one. */
+/** The runs that can be compared, in the order of their metrics; empty if there is only one. */
 export function runsOf(model: Model): string[] {
-  const runs = new Map<string, Set<string>>(); // by run, what was measured
+  const runs = new Map<string, Set<string>>(); // by run, its measured metrics
   for (const metric of model.metrics) {
     const parts = split(model, metric);
     if (parts) runs.set(parts.run, (runs.get(parts.run) ?? new Set()).add(`${parts.name} ${metric.event}`));
@@ -56,7 +55,7 @@ export function comparedColumns(model: Model, base: string, shown: readonly Colu
   return wanted.length ? wanted : [...shown];
 }
 
-/** The first difference of two runs: by what a comparison is judged. */
+/** The first difference of two runs: the criterion of a comparison. */
 export function firstDifference(columns: Columns): Column | null {
   const { model } = columns;
   for (let i = 0; i < model.metrics.length; i++) {
@@ -79,7 +78,7 @@ export interface Difference {
   readonly whole: readonly string[]; // by run, all of it
 }
 
-/** Of lists of words what is not in all of them. */
+/** Words of the lists that are not in all of them. */
 function ownWords(lists: readonly (readonly string[])[]): string[] {
   const sets = lists.map((words) => new Set(words));
   return lists.map((words) => {
@@ -88,16 +87,16 @@ function ownWords(lists: readonly (readonly string[])[]): string[] {
   });
 }
 
-/** Of -march=native gcc notes a hundred words. */
+/** For -march=native gcc notes a hundred words. */
 const MANY_WORDS = 20;
 const IMPLIED = /^(-m(?!arch=|tune=|cpu=)|--param=)/;
 
 const BUILT = /^built /;
 
-/** What is known of a run, as one says it: how a module was compiled, a variable of the environment. */
+/** A property of a run as text: how a module was compiled, a variable of the environment. */
 export const factName = (name: string): string => name.replace(BUILT, 'compilation of ').replace(/^env:/, '');
 
-/** What differs between the runs, by what is known of them, the weightiest first. */
+/** Differences in the runs' properties, the most important first. */
 export function differences(model: Model): Difference[] {
   const { runs, processes } = model;
   const found: Difference[] = [];

@@ -54,13 +54,13 @@ export function searchSteps(info: TableInfo, rows: TableRows): Step[] {
   return steps;
 }
 
-/** Each row's parent; NONE where it has none, and once in each circle. */
+/** Each row's parent; NONE if it has none, and once in each cycle. */
 function soundParents(parent: TableRows['cells'][number], count: number): Int32Array {
   const sound = Int32Array.from({ length: count }, (_, row) => (parent[row] < count ? parent[row] : NONE));
   const walk = new Int32Array(count); // the row whose way up first came here, from 1
   for (let row = 0; row < count; row++)
     for (let at = row; walk[at] === 0; at = sound[at]) {
-      walk[at] = row + 1; // nobody came up here before
+      walk[at] = row + 1; // no node came up here before
       if (sound[at] !== NONE && walk[sound[at]] === row + 1) sound[at] = NONE;
     }
   return sound;
@@ -90,7 +90,7 @@ interface Marks {
 const NO_MARKS: Marks = { byPlace: new Map(), byLine: new Map() };
 const marks = new WeakMap<TableRows, Marks>();
 
-/** The findings of a model by where they are; of the whole program none. */
+/** The findings of a model by place; none for the whole program. */
 function marksOf(model: Model): Marks {
   const at = model.tables.findIndex((t) => t.name === 'findings');
   const rows = at < 0 ? null : model.tableRows.of(at);

@@ -16,11 +16,11 @@ export interface Share {
 const IDLE = 0.01;
 
 export interface Distribution {
-  readonly place: PlaceIx; // what is asked for, or the nearest scope around it that is known by thread
+  readonly place: PlaceIx; // the requested scope, or the nearest one around it with values by thread
   readonly shares: readonly Share[]; // by rank, then by thread; without those that are idle all the time
   readonly idle: number; // how many those are
   readonly hasProcesses: boolean;
-  readonly ranks: ReadonlySet<number>; // those processes that are: mpirun and the like are none
+  readonly ranks: ReadonlySet<number>; // the processes that are ranks: mpirun and the like are not
 }
 
 const column = (info: TableInfo, name: string): number => info.columns.findIndex((c) => c.name === name);
@@ -90,7 +90,7 @@ export function summed(shares: readonly Share[]): Summed {
   return { mean, least, most, imbalance: mean > 0 ? most.value / mean - 1 : 0 };
 }
 
-/** What is to be even: ranks, each with all its threads (those that a library keeps for itself wait), or the threads. */
+/** The units that should be balanced: ranks, each with all its threads (those that a library keeps for itself wait), or threads. */
 export function evenParts({ shares, ranks }: Distribution): readonly Share[] {
   if (ranks.size < 2) return shares;
   const all = new Map<number, Share>();

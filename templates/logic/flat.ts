@@ -18,7 +18,7 @@ export const LEVEL_KIND: { readonly [L in Level]: Kind } = {
   module: Kind.Module,
 };
 
-/** Places of a level; `fuse`: those that are the same thing in the source are one group. */
+/** Places of a level; `fuse`: places with the same source are one group. */
 export function groupsOf(model: Model, level: Level, fuse: boolean): Groups {
   const { places } = model;
   const kind = LEVEL_KIND[level];
@@ -39,7 +39,7 @@ export function groupsOf(model: Model, level: Level, fuse: boolean): Groups {
   const members = new Uint32Array(items.length);
   for (let k = 0; k < items.length; k++) members[next[groupOf[items[k]]]++] = items[k];
   const groups = makeGroups(model, start, members, kind !== Kind.Line && fuse, null, groupOf);
-  return isFrame(kind) ? { ...groups, own: groups.outermost } : groups; // what is inside another is its own as well
+  return isFrame(kind) ? { ...groups, own: groups.outermost } : groups; // descendants of another group member count as its own
 }
 
 const knownKinds = new WeakMap<Places, readonly Uint32Array[]>();

@@ -40,7 +40,7 @@ export function scaleFor(metric: Metric, total: number): Scale {
   return { divisor: 1, decimals: Number.isInteger(size) ? 0 : 3, unit: metric.unit };
 }
 
-/** The total's scale, unless everything shown is so small beside it that it would be all "<0.001". */
+/** The total's scale, unless all displayed values are so small in comparison that they would all be "<0.001". */
 export function scaleAmong(metric: Metric, total: number, largest: number): Scale {
   return scaleFor(metric, Math.abs(largest) < Math.abs(total) * 0.01 ? largest : total);
 }
@@ -130,7 +130,7 @@ export function formatExact(value: number): string {
   return (text.includes('e') ? text : withSeparators(text)).replace(/^-/, '−');
 }
 
-/** Share of the total, one decimal, without the sign; "" where there is none. */
+/** Share of the total, one decimal, without the sign; "" if there is none. */
 export function formatPercent(value: number, total: number): string {
   if (Number.isNaN(value) || !(total !== 0) || Number.isNaN(total)) return '';
   const percent = (value / total) * 100;

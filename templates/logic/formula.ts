@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Formulas, in the grammar of doc/formats/configuration.md (metrics/formula/expr_parse.c has the same), computed column by
 // column. What they give is held against tests/formulas/cases.txt in both places.
-//
-// NaN is missing, stays missing, and is what a division by zero gives.
+// NaN is missing, stays missing, and is the result of a division by zero.
 
 /** Numbers of as many cells as the column has, or one for all of them. */
 export type Operand = Float64Array | number;
@@ -10,7 +9,7 @@ export type Operand = Float64Array | number;
 export type Form = '' | 'inclusive' | 'exclusive';
 export type At = '' | 'total' | 'parent';
 
-/** What a formula wants of a metric. */
+/** The form of a metric that a formula uses. */
 export interface Reference {
   readonly text: string; // as it is written: total(M), run(x).M, mean(M over threads)
   readonly name: string;
@@ -130,7 +129,7 @@ interface Token {
   readonly at: number; // in characters, from 1
 }
 
-/** What a part of a formula is to its metrics; see expr_is_linear in metrics/formula/expr_eval.c. */
+/** The dependence of a part of a formula on its metrics; see expr_is_linear in metrics/formula/expr_eval.c. */
 const enum Shape {
   Zero,
   Constant,
@@ -427,7 +426,7 @@ function excludes(a: string, b: string): boolean {
   return kinds.some((k) => k.includes(a) && k.includes(b));
 }
 
-/** A name as a formula wants it: in quotes where it needs them. */
+/** A name as a formula needs it: in quotes if necessary. */
 export function quoteName(name: string): string {
   if (/^[\p{L}_][\p{L}\p{N}_:.]*$/u.test(name) && !['and', 'or', 'not'].includes(name)) return name;
   return `"${name.replace(/["\\]/gu, '\\$&')}"`;

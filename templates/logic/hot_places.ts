@@ -7,14 +7,14 @@ import type { MadeTree } from './calls';
 
 export interface HotPlace {
   readonly place: PlaceIx; // a loop or a procedure; of a call into a library the line that calls
-  readonly callee: PlaceIx; // the procedure of the library, or the library where that has no name; NONE: the place's own code
+  readonly callee: PlaceIx; // the procedure of the library, or the library if that has no name; NONE: the place's own code
   readonly value: number;
 }
 
-/** Files of the system, and libraries of ours in the measured process, are nobody's own code. */
+/** Files of the system, and our libraries in the measured process, are not the user's code. */
 const SYSTEM_FILE = /^\/usr\/|(^|\/)(bits|c\+\+|sysdeps)\//;
 const OWN_LIBRARY = /libhpcview-/;
-/** What a procedure without a symbol is called. */
+/** The display name of a procedure without a symbol. */
 const NAMELESS = /^(waiting in .* )?\(?function at 0x/;
 
 /** By place: it is on a line of a file whose text is known and that is not the system's. */

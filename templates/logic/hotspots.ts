@@ -6,7 +6,7 @@ import { Kind, type Model, NONE, type PlaceIx, type Places } from '../model/data
 import { largestCells } from './sort';
 import { type Children, childrenOf, hotPath } from './tree';
 
-/** What is the same thing in the source, added up. */
+/** Places with the same source, added up. */
 export interface HotSource {
   readonly place: PlaceIx; // the costliest of its copies
   readonly value: number;
@@ -37,7 +37,7 @@ function hottestSource(
   isWanted: (place: PlaceIx) => boolean,
   most: number,
 ): Hottest {
-  const sums = new Float64Array(count); // by the first of those that are the same
+  const sums = new Float64Array(count); // by the first of those with the same source
   for (let i = 0; i < count; i++) {
     const value = cost[i];
     if (value === value && isWanted(i)) sums[same[i]] += value; // not NaN
@@ -55,7 +55,7 @@ function hottestSource(
   return { top: found, count: all };
 }
 
-/** By loop: what runs in it and in no loop inside it, with the calls that were inlined there. */
+/** By loop: the cost exclusive of inner loops, including the calls that were inlined there. */
 function loopsThemselves({ count, kind, parent }: Columns, own: Float64Array): Float64Array {
   const loopOf = new Int32Array(count); // 0, which is the program: none
   const cost = new Float64Array(count).fill(NaN);
@@ -128,7 +128,7 @@ export function frontOf(places: Columns, values: Float64Array): Front {
   return front;
 }
 
-/** What the first view needs, besides the places and its metric. */
+/** Data of the first view, in addition to the places and its metric. */
 export interface Ahead {
   readonly children: Children;
   readonly loops: Hottest;
@@ -147,7 +147,7 @@ export const rememberAhead = (places: Columns, values: Float64Array, ahead: Ahea
 /** So many loops and lines are looked through for one whose text is known. */
 const LOOKED_AT = 200;
 
-/** What is selected first: the end of the hot path; if its text is not known, the hottest loop or line whose text is. */
+/** The initial selection: the end of the hot path; if its text is not known, the hottest loop or line whose text is. */
 export function firstPlace(model: Model, children: Children, values: Float64Array, zoom: PlaceIx): PlaceIx {
   const { places, files } = model;
   const end = hotPath(model, children, values, zoom).pop()!;

@@ -20,7 +20,7 @@ export interface Inlined {
   readonly lines: readonly InlinedLine[]; // of its own file, in their order
 }
 
-/** The calls on a line that were inlined, the costliest first. `scopes`: what begins or is called on the line. */
+/** The calls on a line that were inlined, the costliest first. `scopes`: scopes that begin or are called on the line. */
 export function inlinedOn(columns: Columns, children: Children, column: Column, scopes: readonly PlaceIx[]): Inlined[] {
   const { model } = columns;
   const { places } = model;
@@ -46,7 +46,7 @@ export function inlinedOn(columns: Columns, children: Children, column: Column, 
     .sort((a, b) => b.value - a.value || a.place - b.place);
 }
 
-/** Where it is written; of what says no file (closures), where its lines are. */
+/** Location of its source; without a file (closures), the location of its lines. */
 function fileOf(model: Model, children: Children, place: PlaceIx): FileIx {
   const { file, kind } = model.places;
   if (file[place] !== NONE) return file[place];

@@ -31,7 +31,7 @@ export class Code {
     return at === undefined ? '' : (this.rows.strings[this.rows.cells[at][row]] ?? '');
   }
 
-  /** What was counted, by row; NaN: nothing. */
+  /** Counts by row; NaN: none. */
   values(metric: MetricIx): Float64Array {
     let values = this.#counted.get(metric);
     if (values) return values;
@@ -43,7 +43,7 @@ export class Code {
     );
     if (!insn || !of || !value) return values;
     of.forEach((m, i) => {
-      if (m === metric) values[insn[i]] = value[i]; // where there is no such row nothing is written
+      if (m === metric) values[insn[i]] = value[i]; // nothing is written for a missing row
     });
     return values;
   }
@@ -87,7 +87,7 @@ export interface CodeLoop {
 export interface Jump {
   readonly from: number; // index of a shown line
   readonly to: number;
-  readonly lane: number; // 0: beside the instructions
+  readonly lane: number; // 0: next to the instructions
 }
 
 export interface Shown {
@@ -134,7 +134,7 @@ function findLoops(code: Code, piece: Piece, at: ReadonlyMap<number, number>): C
     const loop = code.cell('loop', row);
     if (!Number.isNaN(loop) && !around.has(loop)) around.set(loop, code.cell('around', row));
   }
-  /** The loop and those around it, the innermost first; what does not end is no nest. */
+  /** The loop and those around it, the innermost first; a cycle is not a nest. */
   const nest = (loop: number): number[] => {
     const all: number[] = [];
     for (let l = loop; !Number.isNaN(l) && around.has(l) && !all.includes(l); l = around.get(l)!) all.push(l);

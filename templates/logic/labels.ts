@@ -15,8 +15,8 @@ export function fileName(model: Model, file: number): string {
   return file === NONE ? '' : model.files[file].name;
 }
 
-/** A metric's name where there is little room: without PAPI's component in front, and with the run as a word of its own.
- *  Tooltips and About have the whole. */
+/** A metric's name for narrow places: without PAPI's component, and with the run as a separate word. Tooltips and About have the full
+ *  name. */
 export const shortName = (metric: Metric): string =>
   metric.displayName
     .replace(/\b[a-z_]+::(?=.)/g, '')
@@ -26,7 +26,7 @@ export const shortName = (metric: Metric): string =>
 const SHORT_ARGUMENTS = 20; // characters
 const OPERATOR = /operator ?[-<>=]+/y;
 
-/** A name where there is little room: "std::map<…>::at". Template arguments that are short stay; tooltips have them all. */
+/** A name for narrow places: "std::map<…>::at". Short template arguments stay; tooltips have all of them. */
 export function folded(name: string): string {
   let text = '';
   for (let i = 0, depth = 0, done = 0, from = 0; ; i++) {
@@ -41,7 +41,7 @@ export function folded(name: string): string {
   }
 }
 
-/** "heat.f90:52–60", with the base name of the file; "line 52–60" where there is none. */
+/** "heat.f90:52–60", with the base name of the file; "line 52–60" if there is none. */
 export function lineRange(model: Model, place: PlaceIx): string {
   const { file, lineFirst, lineLast } = model.places;
   const name = baseName(fileName(model, file[place]));
@@ -57,7 +57,7 @@ const ROLE_BADGES: { readonly [role: number]: string } = {
   [Role.Unrolled]: 'unrolled',
 };
 
-/** What a loop is, whichever of its instances. */
+/** The kind of a loop, the same for all of its instances. */
 export function loopKinds(model: Model, place: PlaceIx): string[] {
   const role = ROLE_BADGES[model.places.role[place]];
   return [...(role ? [role] : []), ...(model.places.irreducible[place] ? ['irreducible'] : [])];
@@ -128,7 +128,7 @@ export function labelOf(model: Model, place: PlaceIx): Label {
   }
 }
 
-/** As a row or a box below the scope around it: a file that stands there already is not said again. */
+/** As a row or a box below the scope around it: that scope's file is not repeated. */
 export function labelIn(model: Model, place: PlaceIx): Label {
   const { kind, file, parent, lineFirst } = model.places;
   const label = labelOf(model, place);
@@ -138,7 +138,7 @@ export function labelIn(model: Model, place: PlaceIx): Label {
   return { ...label, text: `${kind[place] === Kind.Loop ? 'loop' : 'line'} ${range}` };
 }
 
-/** What a badge means, in a sentence; "" where it says so itself. */
+/** Explanation of a badge, in a sentence; "" if it is self-explanatory. */
 export const badgeTitle = (badge: string): string =>
   (({
     vector: 'The copy of the loop that works on several elements at once',
@@ -165,7 +165,7 @@ export function surroundings(model: Model, place: PlaceIx): string {
   for (let up = places.parent[place]; up !== NONE; up = places.parent[up]) {
     if (!isWanted(places.kind[up])) continue;
     const name = labelOf(model, up).text;
-    if (name !== NAMELESS[Kind.File]) return `in ${folded(name)}`; // a procedure without a file is told by its module
+    if (name !== NAMELESS[Kind.File]) return `in ${folded(name)}`; // a procedure without a file is identified by its module
   }
   return '';
 }

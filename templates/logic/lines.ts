@@ -5,13 +5,13 @@ import { type FileIx, Kind, type Model, NONE, type PlaceIx, type TreeNodes } fro
 import { type Groups, makeGroups } from './cells';
 import { compareValues, countUp, sortedByValue } from './sort';
 
-/** The places of each file: lines themselves, and what begins or is called there. */
+/** The places of each file: lines themselves, and scopes that begin or are called there. */
 export interface LineIndex {
   readonly start: Uint32Array; // of file f: places[start[f] .. start[f + 1])
   readonly places: Uint32Array;
 }
 
-/** Where a place is written: a call where it is called, the rest where it begins; NONE: nowhere. */
+/** Source location of a place: a call's is the calling line, others' is their first line; NONE: unknown. */
 function standsIn(model: Model, i: PlaceIx): FileIx {
   const { places } = model;
   if (places.kind[i] < Kind.Procedure) return NONE;
@@ -41,14 +41,14 @@ function byFile(model: Model, fileOf: (place: PlaceIx) => FileIx): { start: Uint
 
 export const lineIndex = (model: Model): LineIndex => byFile(model, (i) => standsIn(model, i));
 
-/** The lines of each file: what files cost themselves. */
+/** The lines of each file: exclusive costs of files. */
 export function linesByFile(model: Model): Groups {
   const { kind, file } = model.places;
   const own = byFile(model, (i) => (kind[i] === Kind.Line ? file[i] : NONE));
   return makeGroups(model, own.start, own.places, false);
 }
 
-/** The lines of one file: inclusive with what begins or is called there, exclusive what the line itself costs. */
+/** The lines of one file: inclusive of scopes that begin or are called there, and exclusive. */
 export interface FileLines {
   readonly numbers: Uint32Array; // line numbers, ascending
   readonly groups: Groups;
@@ -100,8 +100,7 @@ export function withCalls({ count, parent, place }: TreeNodes, { groups }: FileL
   return out;
 }
 
-/** Every place that stands on this line, the costliest first; where no cost of its own fell on it, the scopes that begin
- *  or are called there. */
+/** Every place on this line, the costliest first; if the line has no cost of its own, the scopes that begin or are called there. */
 export function placesOnLine(model: Model, lines: FileLines, values: Float64Array, line: number): PlaceIx[] {
   const group = lines.at.get(line);
   if (group === undefined) return [];
@@ -111,7 +110,7 @@ export function placesOnLine(model: Model, lines: FileLines, values: Float64Arra
   return (own.length ? own : all).sort((a, b) => compareValues(values[a], values[b], true));
 }
 
-/** What begins or is called on a line: inlined calls, loops, procedures. */
+/** Scopes that begin or are called on a line: inlined calls, loops, procedures. */
 export function scopesOnLine(model: Model, lines: FileLines, line: number): PlaceIx[] {
   const group = lines.at.get(line);
   if (group === undefined) return [];

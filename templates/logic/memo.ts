@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/** Whether these are what was there before, `from` some place on. */
+/** Whether these equal the previous ones from index `from` on. */
 export const same = (inputs: readonly unknown[], before: readonly unknown[], from = 0): boolean =>
   inputs.every((x, i) => Object.is(x, before[from + i]));
 

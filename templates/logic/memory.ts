@@ -13,7 +13,7 @@ export interface Level {
   readonly misses: number; // of the whole run
 }
 
-/** What is shown of counts: percents, NaN of nothing. */
+/** Displayed quantities of counts: percents, NaN if the base is zero. */
 export interface Use {
   readonly accesses: number;
   readonly misses: number;
@@ -22,7 +22,7 @@ export interface Use {
   readonly temporal: number; // of the hits: on bytes that had been touched before
   readonly spatial: number; // of the bytes of evicted lines: had been touched
   readonly cold: number; // of the misses
-  readonly conflict: number; // of the misses; NaN: not told apart
+  readonly conflict: number; // of the misses; NaN: not distinguished
   readonly evictions: number;
 }
 export interface Reference extends Use {
@@ -85,7 +85,7 @@ export class Memory {
   static isThere = (model: Model): boolean =>
     TABLES.every((name) => model.tables.some((t) => t.name === name && (t.rows > 0 || name === 'evictors')));
 
-  /** Of a place and what is in it; null: still on its way, or there is none. */
+  /** Of a place and its descendants; null: not loaded yet, or there is none. */
   static of(model: Model, place: PlaceIx): Memory | null {
     const [levels, objects, references, evictors] = TABLES.map((name) => Rows.of(model, name)); // all are asked for
     return levels && objects && references && evictors
@@ -157,7 +157,7 @@ export class Memory {
     return this.uses(level, String, (row) => this.tables.references.value('reference', row));
   }
 
-  /** What the references in the place did to each array, most misses first. */
+  /** Accesses of the place's references to each array, most misses first. */
   arrays(level: Level): Reference[] {
     const object = (row: number): number => this.tables.references.value('object', row);
     return this.uses(level, (row) => String(object(row)), (row) => this.allocatedAt(object(row)));
@@ -169,7 +169,7 @@ export class Memory {
     return all ? useOf(level, all.counts) : null;
   }
 
-  /** Who threw out blocks of references in the place (of one of them, where it is named), most blocks first. */
+  /** Evictors of cache lines of references in the place (of one of them, if it is given), most lines first. */
   evictors(level: Level, of?: Reference): Evictor[] {
     const { evictors } = this.tables;
     const found = new Map<string, { place: PlaceIx; object: number; blocks: number; taken: number }>();
@@ -192,7 +192,7 @@ export class Memory {
   }
 }
 
-/** What references on a line of the source have of a level's misses. */
+/** Share of a level's misses of the references on a source line. */
 export interface LineMisses {
   readonly place: PlaceIx; // of the reference that misses most there
   readonly shares: readonly { readonly level: string; readonly share: number }[]; // percent, as levels are ordered
@@ -231,7 +231,7 @@ export function missesOnLine(model: Model, file: number, line: number): LineMiss
 
 const MOST_OF = 50; // percent
 
-/** Why a reference misses, in words, from what its counts say. */
+/** Why a reference misses, as text, derived from its counts. */
 export function reasons(r: Use): string[] {
   const why: string[] = [];
   if (r.cold > MOST_OF) why.push('most are first uses of a cache line');

@@ -17,7 +17,7 @@ export class Rows {
     info.columns.forEach((c, i) => this.#columns.set(c.name, i));
   }
 
-  /** null: there is none, or it is still on its way. */
+  /** null: there is none, or it is not loaded yet. */
   static of(model: Model, name: string): Rows | null {
     const at = model.tables.findIndex((t) => t.name === name);
     const rows = at < 0 ? null : model.tableRows.of(at);
@@ -64,7 +64,7 @@ export interface Stack {
 
 const whole = (x: number): number => x || 0;
 
-/** What a barrier is called, the same in every run. */
+/** The key of a barrier, the same in every run. */
 export const barrierName = (barriers: Rows, row: number): string =>
   [barriers.text('name', row), barriers.text('place', row), barriers.text('kind', row)].filter(Boolean).join(' ');
 
@@ -192,7 +192,7 @@ export interface Matrix {
   readonly most: number;
 }
 
-/** Who waited for whom in a run. */
+/** Wait matrix of a run: waiting threads and those they waited for. */
 export function whoWaits(waits: Rows, run: number): Matrix {
   const rows = waits.all().filter((row) => waits.run(row) === run);
   const names = (column: string): string[] => [...new Set(rows.map((row) => waits.text(column, row)))].sort(byName);

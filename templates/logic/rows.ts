@@ -34,7 +34,7 @@ export interface Table {
   label(row: number): Label;
   value(row: number, column: Column): number;
   error(row: number, column: Column): number;
-  /** The largest value a column has here, whatever is filtered out; in a tree that is the total. */
+  /** The largest value of a column here, before filtering; in a tree that is the total. */
   largest(column: Column): number;
   /** The row that shows this place, or the nearest scope around it that has one; NONE. */
   rowOf(place: PlaceIx): number;
@@ -76,7 +76,7 @@ class TreeTable implements Table {
 
 const maxima = new WeakMap<Float64Array, number>();
 
-/** The largest size of a number; NaN: there is none. Remembered. */
+/** The largest absolute value; NaN: there is none. Cached. */
 function largestOf(values: Float64Array): number {
   let max = maxima.get(values);
   if (max === undefined) {
@@ -138,15 +138,15 @@ class FlatTable implements Table {
   }
 }
 
-/** Of a ratio, rows with less than this share of the weight (what is sorted by at the start) come after all others. */
+/** Of a ratio, rows with less than this share of the weight (the initial sort column) come after all others. */
 export const RATIO_NEEDS = 0.005;
 
-/** What the tables are about, besides the state. */
+/** Inputs of the tables, in addition to the state. */
 export interface Subject {
   readonly columns: Columns;
   readonly shown?: readonly Column[]; // rows that are blank in all of these are left out
   readonly sort: Column | null; // null: by name
-  readonly weight: Column | null; // what the threshold is a share of
+  readonly weight: Column | null; // the base of the threshold
 }
 
 interface Sorted {
@@ -156,7 +156,7 @@ interface Sorted {
   readonly order: Uint32Array;
 }
 
-/** How far it is known which cells have nothing in any shown column. */
+/** How far it is known which cells are blank in all shown columns. */
 interface Blanks {
   asked: number; // so many columns
   left: Uint32Array | null; // cells that are blank in all of them; null: all cells
@@ -211,8 +211,8 @@ export class Tables {
     );
   }
 
-  /** Whether a cell has nothing in any shown column, as what only calls others has: 1; null: that is not known yet, or none
-   *  is blank. Columns are asked one after the other, as long as anything is blank. */
+  /** Whether a cell is blank in all shown columns, as those of pure callers are: 1; null: not known yet, or none is blank. Columns are
+   *  requested one after the other, while any cell is blank. */
   #blankness({ columns, shown }: Subject, cells: Cells): Uint8Array | null {
     if (!shown?.length) return null;
     const known = this.#blank.get([columns, shown, cells], () => ({ asked: 0, left: null, marks: null }));
@@ -265,7 +265,7 @@ export class Tables {
     });
   }
 
-  /** The other way round, what was sorted last is turned. */
+  /** If only the direction changed, the last result is reversed. */
   #sortedGroups(groups: Groups, values: Float64Array | null, descending: boolean): Uint32Array {
     const last = this.#lastSorted;
     const isSame = last?.groups === groups && last.values === values;

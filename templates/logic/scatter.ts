@@ -123,7 +123,7 @@ export interface Roof {
   readonly bytes: number; // the largest y / x seen
 }
 
-/** Where x is work per byte and y work per second, what the dots themselves show to be possible; null: they are not. */
+/** If x is work per byte and y work per second, the roofline that the dots themselves show to be possible; null: otherwise. */
 export function roofOf(x: AxisChoice, y: AxisChoice, dots: readonly Dot[]): Roof | null {
   if (!/^flops?\/b(ytes?)?$/i.test(x.unit) || !/^[GMT ]*flops?\/s$/i.test(y.unit)) return null;
   const known = dots.filter((d) => d.x > 0 && d.y > 0);

@@ -5,8 +5,7 @@
 //     spm*  ?axpy     a whole name, with * for any text and ? for any character
 //     /^cg|dot$/      a regular expression, in a name
 //     file:WHAT  module:WHAT    what stands there; WHAT is any of the three, quoted where it has spaces
-//
-// All that is said must hold. Upper and lower case are the same.
+// All terms must match. Upper and lower case are the same.
 
 import { Kind, type Model, NONE, type PlaceIx } from '../model/data';
 
@@ -21,8 +20,8 @@ export interface Filter {
   readonly problem: string | null;
 }
 
-/** A regular expression of a link must not keep the page busy for ever: longer names are cut, and what goes back often
- *  over a name is refused. */
+/** A regular expression of a link must not hang the page: longer names are cut, and an expression that backtracks too much on a name is
+ *  refused. */
 const LONGEST_NAME = 300;
 const MOST_REPEATS = 3;
 const MOST_CHOICES = 10;
@@ -101,7 +100,7 @@ export function globMatches(glob: string, text: string): boolean {
 
 const NOTHING: Matcher = () => false;
 
-/** `isTree`: where a scope is found, what is in it comes along; else lines and loops are found by their file's name too. */
+/** `isTree`: the descendants of a matching scope are included; else lines and loops match by their file's name too. */
 export function matcherFor(model: Model, text: string, isTree: boolean): Matcher | null {
   const filter = parseFilter(text);
   if (filter.problem !== null) return NOTHING;
@@ -113,7 +112,7 @@ export function matcherFor(model: Model, text: string, isTree: boolean): Matcher
   return (i) => inside(i) && !(parent[i] !== NONE && inside(parent[i])); // the outermost stands for all in it
 }
 
-/** What stands in the files and modules asked for. */
+/** Places in the requested files and modules. */
 function scopeMatcher(model: Model, { file, module }: Filter): Matcher | null {
   const { places } = model;
   const ofFile = testOf(file, true);

@@ -45,7 +45,7 @@ export class SelfValues implements Values {
     return self;
   }
 
-  /** What cannot be added up is not known of a frame. */
+  /** Metrics that cannot be added up are unknown for a frame. */
   #ofCalls(metric: number, all: Float64Array): Float64Array {
     const { tree } = this;
     return this.metrics[metric].summed

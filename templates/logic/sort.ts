@@ -69,14 +69,14 @@ function radixSort(items: Uint32Array, values: Float64Array, descending: boolean
       to[next] = from[i];
     }
     [keys, nextKeys] = [nextKeys, keys];
-    [from, to] = [to, from === items ? new Uint32Array(n) : from]; // what was given stays as it is
+    [from, to] = [to, from === items ? new Uint32Array(n) : from]; // the argument is not changed
   }
   if (from === items) from = items.slice();
   sortRuns(from, keys, values, descending);
   return from;
 }
 
-/** Values that differ in the lower half alone are few: runs of equal keys are put in order where they are not. */
+/** Values that differ only in the lower half are few: runs of equal keys are sorted if they are not in order. */
 function sortRuns(items: Uint32Array, keys: Uint32Array, values: Float64Array, descending: boolean): void {
   const n = items.length;
   for (let first = 0; first < n && keys[first] !== BLANK;) {
@@ -102,7 +102,7 @@ export function sortedByValue(items: Uint32Array, values: Float64Array, descendi
   return items.length < SHORT ? shortSort(items, values, descending) : radixSort(items, values, descending);
 }
 
-/** What is sorted by these values the one way, sorted the other way: runs of equals keep their order, and blanks come last. */
+/** Reverses an order: runs of equals keep their order, and blanks come last. */
 export function turnedRound(sorted: Uint32Array, values: Float64Array): Uint32Array {
   const out = new Uint32Array(sorted.length);
   let end = sorted.length;

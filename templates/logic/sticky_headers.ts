@@ -22,8 +22,8 @@ export function spansOf(model: Model, index: LineIndex, file: number, brackets: 
   return spans.sort((a, b) => a.first - b.first || b.last - a.last);
 }
 
-/** The first lines of what is around the first line in sight, and out of sight themselves. Each takes a row away, so that the
- *  first line in sight is another one. */
+/** The first lines of the scopes around the first visible line that are not visible themselves. Each takes a row away, so that the first
+ *  visible line changes. */
 export function headsAround(
   spans: readonly Span[],
   top: number, // the first row in sight

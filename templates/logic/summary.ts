@@ -65,7 +65,7 @@ function withErrors(columns: Columns, column: Column, { top, count }: Hottest): 
   return { top: top.map((hot) => ({ ...hot, error: columns.error(column, hot.value) })), count };
 }
 
-/** The hottest loops by what runs in them and in no inner loop: else the outermost would hide the others. */
+/** The hottest loops by their cost exclusive of inner loops: else the outermost would hide the others. */
 export const hottestLoops = (columns: Columns, column: Column, most: number): HotList =>
   withErrors(columns, column, frontOf(columns.model.places, columns.values(column, null)).loops(most));
 
@@ -98,13 +98,13 @@ export interface Change {
   readonly error: number;
 }
 
-/** What got worse and what got better by more than the noise, the largest first. */
+/** Slowdowns and speedups that exceed the noise, the largest first. */
 export interface Changes {
   readonly worse: readonly Change[];
   readonly better: readonly Change[];
 }
 
-/** Loops of two builds by where they begin: one compiler makes two loops, or another nest, of what is one for the other. */
+/** Loops of two builds by first line: one compiler makes two loops, or another nest, of one loop of the other. */
 function loopsBySource(model: Model): Groups {
   const { count, kind, file, lineFirst, same } = model.places;
   const groups = new Map<string, number[]>();
@@ -133,7 +133,7 @@ export function changes(columns: Columns, tables: Tables, difference: Column, le
   return { worse: all.filter((c) => c.value > 0), better: all.filter((c) => c.value < 0) };
 }
 
-/** What the result lacks, that no warning says already: sentences. */
+/** Gaps in the result that no warning mentions already: sentences. */
 export function lacks(columns: Columns, column: Column): string[] {
   const { model } = columns;
   const values = columns.values(column, null);

@@ -9,7 +9,7 @@ export interface Token {
   readonly text: string;
 }
 
-/** What a line begins inside of. */
+/** The state at the beginning of a line. */
 export type LineState = 'code' | 'comment' | 'triple-single' | 'triple-double';
 
 export interface Language {
@@ -94,7 +94,7 @@ const CLOSE: { readonly [S in Exclude<LineState, 'code'>]: string } = {
   'triple-double': '"""',
 };
 
-/** Longer lines are left without colour: nobody reads generated code of that kind. */
+/** Longer lines are not coloured: generated code of that kind is not read. */
 const LONGEST = 2000;
 
 export function tokenize(
@@ -145,7 +145,7 @@ export function tokenize(
   return { tokens, state };
 }
 
-/** What the line after this one begins inside of; of most lines that is seen without a look at their words. */
+/** The state after this line; for most lines found without looking at their tokens. */
 function stateAfter(language: Language | null, text: string, state: LineState): LineState {
   const opens = Object.keys(language?.open ?? {});
   if (state === 'code' && !opens.some((open) => text.includes(open))) return state;

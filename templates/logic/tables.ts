@@ -9,7 +9,7 @@ import { labelOf } from './labels';
 export const isAboutPlaces = (info: TableInfo): boolean =>
   info.columns.some((c) => c.type === 'ref' && c.to === 'place');
 
-/** A table's rows, the weightiest first; of a table about places only those that touch `place` or what is inside it. */
+/** A table's rows, the weightiest first; of a table about places only those about `place` or its descendants. */
 export function rowsAbout(model: Model, info: TableInfo, rows: TableRows, place: PlaceIx): number[] {
   const refs = info.columns.flatMap((c, i) => (c.type === 'ref' && c.to === 'place' ? [rows.cells[i]] : []));
   const within = refs.length && place !== 0 ? placesWithin(model, place) : null;
@@ -88,17 +88,17 @@ function number(x: number): string {
 
 export interface Finding {
   readonly place: PlaceIx; // NONE: about the whole run
-  readonly severity: number; // 0 to 1; NaN: not said
-  readonly confidence: number; // 0 to 1; NaN: not said
-  readonly weight: number; // what they are ordered by: the severity, which is the likely gain
+  readonly severity: number; // 0 to 1; NaN: unknown
+  readonly confidence: number; // 0 to 1; NaN: unknown
+  readonly weight: number; // the sort key: the severity, which is the likely gain
   readonly title: string;
   readonly more: readonly string[]; // evidence, remedy
 }
 
-/** Texts of a finding that the table has and a list has no room for. */
+/** Texts of a finding that the table has and a list has no space for. */
 const LONG_TEXTS = new Set(['explanation', 'path', 'name']);
 
-/** The rows of the table "findings", the worst first; null: there is none, or it is still on its way. */
+/** The rows of the table "findings", the worst first; null: there is none, or it is not loaded yet. */
 export function findings(model: Model): readonly Finding[] | null {
   const at = model.tables.findIndex((t) => t.name === 'findings');
   const rows = at < 0 ? null : model.tableRows.of(at);

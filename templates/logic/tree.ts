@@ -91,8 +91,8 @@ class RowList {
   }
 }
 
-/** The rows to show, from `root` down. With marks, only what matches and the way to it, which is open whatever `expanded`
- *  says; with `hidden`, without the places it names. */
+/** The rows to show, from `root` down. With marks, only matches and their ancestors, which are open regardless of `expanded`; with
+ *  `hidden`, without the places it names. */
 export function visibleRows(
   sorted: SortedChildren,
   children: Children,
@@ -121,7 +121,7 @@ export function visibleRows(
   return rows;
 }
 
-/** What is below `root` after that many levels were taken away: each time what has parts gives way to its parts. */
+/** The rows below `root` after that many levels were flattened: each time rows are replaced by their children. */
 export function flattened(children: Children, root: PlaceIx, levels: number): Uint32Array {
   let level = children.list.subarray(children.start[root], children.start[root + 1]);
   for (let i = 1; i < levels; i++) {
@@ -136,9 +136,8 @@ export function flattened(children: Children, root: PlaceIx, levels: number): Ui
   return level;
 }
 
-/** From `from` down: each time the costliest child, as long as it has at least `part` of its parent's value; `from` comes
- *  first. A module's code without source is gone into whatever the share of its procedures: that there is no file is
- *  nobody's answer. */
+/** From `from` down: each time the costliest child, if it has at least `part` of its parent's value; `from` comes first. Code of a module
+ *  without source is always entered, for any share of its procedures: a missing file is not a useful answer. */
 export function hotPath(model: Model, children: Children, values: Float64Array, from: PlaceIx, part = 0.5): PlaceIx[] {
   const { kind, file } = model.places;
   const path = [from];
@@ -185,8 +184,8 @@ export interface SourceLines {
   readonly last: number;
 }
 
-/** The source to show with a place: its own lines; of an inlined call whose lines are unknown, the call.
- *  null: none is known; undefined: the place is above files and has nothing to say. */
+/** The source to show with a place: its own lines; of an inlined call whose lines are unknown, the call. null: none is known; undefined:
+ *  the place is above files. */
 export function sourceOf(model: Model, place: PlaceIx): SourceLines | null | undefined {
   const { places } = model;
   if (places.kind[place] < Kind.File) return undefined;

@@ -27,8 +27,8 @@ export const NONE = -1;
 /** A column as narrow as its largest number allows. */
 export type Numbers = Uint8Array | Uint16Array | Uint32Array;
 
-/** One row of every tree and table, as columns; parents stand before their children. What only the rows in sight need is
- *  unpacked when it is first asked for. */
+/** One row of every tree and table, as columns; parents come before their children. Columns needed only for visible rows are unpacked on
+ *  first use. */
 export interface Places {
   readonly count: number;
   readonly kind: Uint8Array;
@@ -68,20 +68,20 @@ export interface Metric {
   readonly run: number; // index into runs; NONE: over several
 }
 
-/** What was measured together. */
+/** Measurements of one run. */
 export interface Run {
   readonly name: string;
   readonly machine: string;
   readonly command: string;
   readonly asked: string; // the events, as `record -e` takes them
   readonly modules: readonly string[]; // that it had in memory, with samples or without
-  readonly facts: readonly (readonly [string, string])[]; // "built MODULE" and "env:NAME" with what is known of that
+  readonly facts: readonly (readonly [string, string])[]; // "built MODULE" and "env:NAME" with their values
   readonly firstProcess: number; // into processes
   readonly processes: number;
-  readonly root: number; // of processes: what was run
+  readonly root: number; // of processes: the program
 }
 
-/** By place: it has a value where one of these bits is set. */
+/** By place: it has a value if one of these bits is set. */
 export interface Present {
   readonly state: Uint8Array;
   readonly bits: number;
@@ -106,7 +106,7 @@ export interface Lazy<T> {
   failure(index: number): string | undefined;
 }
 
-/** A tree over the places besides that of the scopes: calling contexts, say. */
+/** A tree over the places in addition to that of the scopes: calling contexts, for example. */
 export interface TreeInfo {
   readonly name: string;
   readonly title: string;
@@ -118,7 +118,7 @@ export interface TreeNodes {
   readonly place: Uint32Array; // PlaceIx
 }
 
-/** What a room knows beside the places: relations, objects, facts, findings, intervals. */
+/** Tables about places: relations, objects, facts, findings, intervals. */
 export interface TableColumn {
   readonly name: string;
   readonly title: string;
@@ -182,11 +182,11 @@ export interface Model {
   readonly files: readonly SourceFile[];
   readonly processes: readonly Process[];
   readonly warnings: readonly string[];
-  readonly scopes?: { readonly places: Places; readonly of: ArrayLike<PlaceIx> }; // of a tree's nodes: what they are
+  readonly scopes?: { readonly places: Places; readonly of: ArrayLike<PlaceIx> }; // of a tree's nodes: their kinds
   readonly isMade?: boolean; // by the page, out of another: its values are sums, and formulas over sums
 }
 
-/** The metric one looks at first: what is sorted by, else the first that is shown; -1: there is none. */
+/** The default metric: the one sorted by, else the first shown one; -1: there is none. */
 export function firstMetric(metrics: readonly Metric[]): number {
   const wanted = metrics.findIndex((m) => m.sortBy);
   const shown = metrics.findIndex((m) => m.display);

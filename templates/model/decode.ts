@@ -73,7 +73,7 @@ class Columns {
 
 export const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/** Room for planes that do not stand on a word's border; used again and again. */
+/** Space for planes that are not aligned to a word; reused. */
 let aside = new Uint8Array(0);
 
 /** Byte planes, four at most, to numbers: four of them at a time, out of a word of each plane. */
@@ -105,7 +105,7 @@ function joined32(p: Uint8Array, n: number): Uint32Array {
   return out;
 }
 
-/** Planes as words, each beginning on a word's border: as they lie there, or put aside. */
+/** Planes as words, each aligned to a word: in place, or copied. */
 function planeWords(p: Uint8Array, n: number, planes: number): Uint32Array {
   if (n % 4 === 0 && p.byteOffset % 4 === 0) return new Uint32Array(p.buffer, p.byteOffset, (n * planes) >> 2);
   const stride = (n + 3) & ~3;
@@ -114,7 +114,7 @@ function planeWords(p: Uint8Array, n: number, planes: number): Uint32Array {
   return new Uint32Array(aside.buffer, 0, (stride * planes) >> 2);
 }
 
-/** A column as its byte planes, four at most; joined when somebody wants it. */
+/** A column as its byte planes, four at most; joined on demand. */
 class Packed {
   #planes: Uint8Array | null;
   #column: Numbers | null = null;
@@ -143,7 +143,7 @@ class Packed {
   }
 }
 
-/** Planes without the upper ones that are 0 everywhere, apart from the bytes they stand in, which can go. */
+/** Planes without the upper ones that are 0 everywhere, copied from their buffer, which can be freed. */
 function trimmed(bytes: Uint8Array, n: number): Uint8Array {
   let planes = n ? bytes.length / n : 0;
   while (planes > 0 && isZero(bytes.subarray((planes - 1) * n, planes * n))) planes--;
@@ -155,7 +155,7 @@ function isZero(plane: Uint8Array): boolean {
   const words = (plane.length - border) >> 2;
   for (let i = 0; i < border; i++) if (plane[i] !== 0) return false;
   for (let i = border + 4 * words; i < plane.length; i++) if (plane[i] !== 0) return false;
-  if (words === 0) return true; // such a border there may be none
+  if (words === 0) return true; // there may be no aligned one
   const w = new Uint32Array(plane.buffer, plane.byteOffset + border, words);
   for (let i = 0; i < words; i++) if (w[i] !== 0) return false;
   return true;
@@ -239,7 +239,7 @@ function notBelow(column: Int32Array, count: number): number {
   return bad;
 }
 
-/** What is known of the places before their bytes are. */
+/** Facts about the places known before their bytes are. */
 export interface PlacesInfo {
   readonly count: number;
   readonly strings: number;
@@ -247,7 +247,7 @@ export interface PlacesInfo {
   readonly planes: readonly number[]; // of each wide column
 }
 
-/** The columns of the places, each with bytes of its own; what only rows in sight need stays in planes. */
+/** The columns of the places, each with bytes of its own; columns needed only for visible rows stay in planes. */
 export interface PlaceColumns {
   readonly count: number;
   readonly kind: Uint8Array;
@@ -318,7 +318,7 @@ export function unpackPlaces(bytes: Uint8Array, { count, strings, files, planes 
   };
 }
 
-/** The places of a database: what is packed is unpacked when it is asked for. */
+/** The places of a database: packed columns are unpacked on demand. */
 export function placesOf(columns: PlaceColumns, { count, strings }: PlacesInfo): Places {
   const { packed, names, ...own } = columns;
   const late = (name: string): (() => Numbers) => {
@@ -390,11 +390,11 @@ export function unpackMetric(bytes: Uint8Array, count: number, scale: number): M
   return { state, planes: scale === 0 ? rest.slice() : trimmed(rest, stored), stored, scale };
 }
 
-/** One metric as it is stored: compact until a form of it is wanted. */
+/** One metric as it is stored: compact until a form of it is needed. */
 export class StoredMetric {
   readonly #state: Uint8Array;
   readonly #packed: Packed | null; // multiples of `scale`
-  #doubles: Uint8Array | null; // or doubles, as planes until they are wanted
+  #doubles: Uint8Array | null; // or doubles, as planes until they are needed
   #joined: Float64Array | null = null;
   #ranks: Ranks | null = null;
   private readonly scale: number;
@@ -517,7 +517,7 @@ function counts(bytes: Uint8Array, n: number): Float64Array {
   return out;
 }
 
-/** `rowsOf` says how many rows there are of what a reference names; undefined: that is not known. */
+/** `rowsOf` returns how many rows the target of a reference has; undefined: unknown. */
 export function decodeTable(
   bytes: Uint8Array,
   info: TableInfo,

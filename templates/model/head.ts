@@ -97,7 +97,7 @@ export const placesInfo = (head: Head): PlacesInfo => ({
   planes: head.planes,
 });
 
-/** How many rows there are of what a table's column refers to; undefined: that is not known here. */
+/** How many rows the target of a table's column has; undefined: unknown here. */
 export function rowsOf(head: Head, to: string): number | undefined {
   const counts: { readonly [to: string]: number } = {
     place: head.placeCount,

@@ -36,13 +36,13 @@ export interface Start {
   readonly metrics: Metrics;
   readonly ahead: FoundAhead | null; // null: without a worker; then it is found out when it is asked for
 }
-/** The first metric's values, and what was found out of them. */
+/** The first metric's values, and results derived from them. */
 export interface FoundAhead {
   readonly values: Float64Array;
   readonly found: unknown;
 }
 
-/** What can be made of blocks. */
+/** Objects that can be made of blocks. */
 interface Made {
   bytes: [null, Uint8Array];
   start: [StartInfo, Start];
@@ -120,7 +120,7 @@ async function doHere({ texts, make, of }: AnyJob, look: LookAhead | null = null
   return make === 'metrics' ? unpackMetrics(blocks[0], of as readonly MetricPart[]) : blocks[0];
 }
 
-/** The memory of what was made, to be handed over and not copied. */
+/** The memory of the result, to be transferred instead of copied. */
 function buffersOf(thing: unknown, found: Set<Transferable> = new Set()): Set<Transferable> {
   if (ArrayBuffer.isView(thing)) found.add(thing.buffer as ArrayBuffer);
   else if (thing && typeof thing === 'object') for (const part of Object.values(thing)) buffersOf(part, found);
@@ -158,7 +158,7 @@ interface Waiting {
 
 /** Below this many letters a worker takes longer to start than the work. */
 const WORTH_IT = 300_000;
-/** A worker that has not said a word after so many milliseconds will not come. */
+/** A worker that has not sent a message after so many milliseconds will not come. */
 const PATIENCE = 4000;
 /** Without work for so long it goes, with the memory it has. */
 const IDLE = 3000;

@@ -68,7 +68,7 @@ function reading(by: number): void {
   document.documentElement.toggleAttribute('data-reading', underWay > 0);
 }
 
-/** Blocks by name, each read when it is first wanted; what cannot be read fails alone. */
+/** Blocks by name, each read on first use; an unreadable one fails alone. */
 class Blocks<T> {
   private readonly made = new Map<string, T | null>(); // null: under way
   readonly #failures = new Map<string, string>();
@@ -95,7 +95,7 @@ class Blocks<T> {
     return null;
   }
 
-  /** What it holds was taken out of it. Who wants more of it reads it again. */
+  /** Its contents were taken out. Another use reads it again. */
   release(name: string): void {
     this.made.delete(name);
   }
@@ -109,7 +109,7 @@ class Blocks<T> {
 const MOST_NUMBERS = 12_500_000;
 const FEWEST_COLUMNS = 12;
 
-/** Metrics of one tree; what is read is kept as it is stored until a form of it is wanted. */
+/** Metrics of one tree; kept as stored until a form of them is needed. */
 class LazyValues implements Values {
   readonly #stored = new Map<number, StoredMetric>();
   readonly #columns = new Map<number, Float64Array>(); // by metric * 2, + 1: exclusive
@@ -127,7 +127,7 @@ class LazyValues implements Values {
     this.#blocks = new Blocks(load, changed);
   }
 
-  /** What is to be read of a block. */
+  /** Parts of a block to be read. */
   parts(name: string): MetricPart[] {
     return this.#in(name).map((i) => ({ ...this.places[i], count: this.count }));
   }
@@ -157,7 +157,7 @@ class LazyValues implements Values {
     this.#columns.set(key, column); // the last one asked for is the last one here
     for (const [oldest] of this.#columns) {
       if (this.#columns.size * this.count <= MOST_NUMBERS || this.#columns.size <= FEWEST_COLUMNS) break;
-      this.#columns.delete(oldest); // it is made again when somebody wants it
+      this.#columns.delete(oldest); // it is made again on demand
     }
     return column;
   }
@@ -282,7 +282,7 @@ export type SourceLines = readonly string[];
 
 const chunkOf = (file: SourceFile): string => `source-${file.chunk}`;
 
-/** Source texts, by chunk, loaded when a file is first wanted. */
+/** Source texts, by chunk, loaded on first use of a file. */
 export class SourceTexts {
   readonly #chunks: Blocks<Uint8Array>;
   readonly #lines = new Map<SourceFile, SourceLines>();
@@ -291,7 +291,7 @@ export class SourceTexts {
     this.#chunks = new Blocks(loadBlock, changed);
   }
 
-  /** The file's lines, or null where they are not there (yet); asks for them then. */
+  /** The file's lines, or null if they are not there (yet), after requesting them. */
   get(file: SourceFile): SourceLines | null {
     if (file.state !== 'text') return null;
     const known = this.#lines.get(file);

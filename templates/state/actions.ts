@@ -21,7 +21,7 @@ export type Action =
   | { readonly type: 'collapse'; readonly places: readonly PlaceIx[] }
   | { readonly type: 'collapse-all' }
   | { readonly type: 'calls'; readonly rows: CallRows }
-  // source undefined: leave what is shown; null: there is none to show
+  // source undefined: keep the displayed one; null: there is none to show
   | {
       readonly type: 'select';
       readonly place: PlaceIx | null;

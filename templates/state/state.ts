@@ -26,7 +26,7 @@ export const TABLES: readonly TableView[] = [
 ];
 export const VIEWS: readonly View[] = ['summary', ...TABLES, ...PAGES];
 
-/** What is open in the tree of calls, and the node that is selected there. Folded, its nodes have other numbers. */
+/** Open nodes in the tree of calls, and the selected node. Folded, its nodes have other numbers. */
 export interface CallRows {
   readonly open: ReadonlySet<number>;
   readonly selected: number | null;
@@ -34,8 +34,8 @@ export interface CallRows {
 
 export type Panel = 'none' | 'about' | 'help' | 'columns';
 
-/** Where panes are: beside the table (the flame graph beside calls, the picture beside the others), or a page of their own.
- *  Each slot shows one of its panes, or none. */
+/** Where panes are: next to the table (the flame graph with calls, the picture with the others), or a page of their own. Each slot shows
+ *  one of its panes, or none. */
 export const SLOTS = ['picture', 'reading', 'inspect', 'flame', ...PAGES] as const;
 export type Slot = (typeof SLOTS)[number];
 export type Layout = { readonly [S in Slot]: string }; // a pane's name; "": closed
@@ -61,8 +61,8 @@ export interface State {
   readonly filter: string;
   readonly selected: PlaceIx | null;
   readonly source: SourceMark | null;
-  readonly beside: boolean; // the table's columns beside each line of the source
-  readonly about: boolean; // of a table beside the places, only rows about what is selected
+  readonly beside: boolean; // the table's columns next to each line of the source
+  readonly about: boolean; // of a table of the database, only rows about the selection
   readonly expanded: ReadonlySet<PlaceIx>;
   readonly calls: CallRows | null; // null: as it opens by itself
   readonly zoom: PlaceIx; // the root of tree and pictures

@@ -5,7 +5,7 @@ import type { State } from './state';
 
 export type Dispatch = (action: Action) => void;
 
-/** Holds the state; tells its listeners what happened. Drawing is theirs to put off until the next frame. */
+/** Holds the state; notifies its listeners of changes. They may delay drawing until the next frame. */
 export class Store {
   #listeners: ((state: State, action: Action) => void)[] = [];
 

@@ -11,7 +11,7 @@ import { sourceOf } from '../logic/tree';
 import { type CallRows, type Layout, type Page, type Slot, SLOTS, type SourceMark, type State, VIEWS, type View } from './state';
 
 const VERSION = 'v2';
-/** Longer lists of open rows are left out: addresses have limits, and people who paste them too. */
+/** Longer lists of open rows are left out: addresses have limits, and so has the patience of those who paste them. */
 const MOST_OPEN = 300;
 
 const sortText = (state: State): string => `${state.sortBy ?? 'name'}${state.descending ? '-' : '+'}`;

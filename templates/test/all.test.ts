@@ -241,7 +241,7 @@ function testTree(): void {
   );
 }
 
-/** What a filter finds, as its places' labels; in the tree, or in flat tables. */
+/** Matches of a filter, as their places' labels; in the tree, or in flat tables. */
 function found(m: Model, filter: string, isTree: boolean): string {
   const matches = matcherFor(m, filter, isTree);
   if (!matches) return 'everything';
@@ -1516,7 +1516,7 @@ function testCalls(): void {
   equal(hot(m.files), ['g - 95', 'loop at x.c:12–14 - 4', 'loop at x.c:2–4 - 1'], 'hot places: of own code its loops, else its procedures');
 }
 
-/** A library without text costs where it is called; what nobody calls is one place for all of a name. */
+/** A library without text costs at its call; procedures that are not called are one place for all of a name. */
 function testHotPlaces(): void {
   const m = model(`
 program p
@@ -1565,7 +1565,7 @@ function testTurned(): void {
   }
 }
 
-/** Rows that have nothing in the columns shown: procedures that only call, for one. */
+/** Rows that are blank in the shown columns: procedures that only call, for example. */
 function testBlankRows(): void {
   const m = model(`
     program p
@@ -1624,7 +1624,7 @@ function testSyntax(): void {
   equal(colours('a.py', ['"""doc', 'x = 1', 'end""" + y # c']), 's["""doc]\ns[x = 1]\ns[end"""] + y c[# c]', 'Python');
   equal(colours('a.txt', ['for <script>']), 'for <script>', 'unknown language');
   equal(tokenize(languageOf('a.c'), `${'x'.repeat(3000)} // c`, 'code').tokens.length, 1, 'very long lines are plain');
-  // a line far down is coloured as if all before it had been read word by word
+  // a line far down is coloured as if all before it had been read token by token
   const pieces = ['/*', '*/', '/*/', '"', "'", '//', '"""', '#', 'a', ' ', 'x */ y', '"/*"', '// /*'];
   let seed = 7;
   const any = (): string => pieces[(seed = (seed * 48271) % 2147483647) % pieces.length];
@@ -1698,7 +1698,7 @@ function testDecoding(): void {
 
 const ALL_PLANES = [4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 8, 4];
 
-/** Places of every width a column can have, out of bytes of a number that is no multiple of four. */
+/** Places of every width that a column can have, from a number of bytes that is not a multiple of four. */
 function testWidths(): void {
   const count = 11;
   const plane = (value: (i: number) => number): number[] =>

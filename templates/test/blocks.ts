@@ -27,7 +27,7 @@ const planesOf = (column: readonly number[], planes: number): number[] => upTo(p
 /** So many planes a column needs at least. */
 const needs = (column: readonly number[]): number => upTo(5).find((k) => column.every((x) => (x < 0 ? x + 2 ** 32 : x) < 256 ** k))!;
 
-/** Bytes somewhere in memory: what reads them wordwise meets every border. */
+/** Bytes somewhere in memory: word-wise readers meet every alignment. */
 function somewhere(bytes: readonly number[]): Uint8Array {
   const at = draw(8);
   const room = new Uint8Array(bytes.length + at + draw(4)).fill(255);
@@ -133,7 +133,7 @@ function testPlaces(): void {
   equal([p.strings, p.count], [strings, kind.length], 'names');
 }
 
-/** One thing that is not there, told with the place that has it. */
+/** One missing item, reported with the place that has it. */
 function testBadPlaces(): void {
   const drawn = drawPlaces(2 + draw(40));
   const { kind, wide, strings, files } = drawn;

@@ -283,7 +283,7 @@ function testStatistics(): void {
   equal(columns.refuse({ name: 'x', formula: 'mean(T over threads) + n0' }), null, 'columns: a metric that may be');
 }
 
-/** What columns are called that the page makes, and by what names formulas call others. */
+/** Titles of columns that the page makes, and the names of the others in formulas. */
 function testMadeColumns(): void {
   const m = model(HEAT, [metric('a', { displayName: 'Cycles', unit: 's' }), metric('b', { displayName: 'a', unit: 's' }), metric('c', { displayName: 'Cycles', unit: 'B' }),
     metric('d', { displayName: 'D', unit: 'B', hasExclusive: false })]);
@@ -330,7 +330,7 @@ function testMissingColumns(): void {
     'columns: how sure a value is');
 }
 
-/** Rows of a table, with what is asked of each. */
+/** Rows of a table, with the expected answers for each. */
 function testRows(start: State): void {
   const names = [metric('A'), metric('B'), metric('R', { formula: 'A / B', summed: false, percent: false })];
   const drawing = 'program p\n module a\n  file x.c\n   proc f 1-9 @x.c\n    line 1 @x.c = 6 2 3\n    loop 2-3 @x.c\n     line 2 @x.c = 4 1 4\n   proc g 11-12 @x.c\n    line 11 @x.c = 90 1 9\n  file y.c\n   proc h 1-2 @y.c\n    line 1 @y.c = . 2 .\n    line 2 @y.c = 0.25 0.001 .';
@@ -386,7 +386,7 @@ function testRows(start: State): void {
     'rows: without a weight none is light');
 }
 
-/** Rows are collected in arrays that grow; what is deeper than can be said is as deep as can be. */
+/** Rows are collected in arrays that grow; depths beyond the largest representable one are clamped. */
 function testManyRows(): void {
   const wide = 5000;
   const parent = Int32Array.from({ length: wide }, (_, i) => (i ? 0 : NONE));
@@ -679,7 +679,7 @@ function testPairs(): void {
     y: 1, weight: 1 }])], [{ flops: 6, bytes: 5 }, { flops: 6, bytes: 5 }, null, null, null], 'pairs: what the dots show to be possible');
 }
 
-// ---- words of a source, filters, and what failed ----
+// ---- words of a source, filters, and failures ----
 
 function testWords(): void {
   const shown = (file: string, text: string, state: Parameters<typeof tokenize>[2] = 'code'): string => {
@@ -705,7 +705,7 @@ function testWords(): void {
   lines.forEach((_, i) => colours.line(i));
   equal([colours.line(15) === first, colours.line(15).map((t) => t.text)], [false, ['int x;']], 'words: so many lines are kept');
 
-  /** Each row that is taken away brings the first line of what is inside into sight. */
+  /** Each row that is taken away brings the first line of an inner scope into sight. */
   const heads = (count: number, top = 10): number[] => headsAround([1, ...upTo(count).map((i) => top + 1 + i)].map((from) => ({ first: from, last: 99 })), top,
     (row) => row + 1, (line) => line - 1);
   equal(upTo(7).map((n) => heads(n)), [[1], [1, 11], [1, 11, 12], [1, 11, 12, 13], [1, 12, 13, 14], [1, 12, 13, 14], [1, 12, 13, 14]],

@@ -112,7 +112,7 @@ function readAll(head: Head, block: (name: string) => Uint8Array): boolean {
   return sound;
 }
 
-/** What is wrong with how it is read; nothing: it is read, or a sentence says why not. */
+/** Faults of a reader; none: the block is read, or a sentence explains why not. */
 function complaint(database: Database, chance: Chance): string | null {
   const inHead = chance.below(2) === 0;
   const name = chance.of([...database.blocks.keys()]);

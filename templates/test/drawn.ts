@@ -140,7 +140,7 @@ function testFlat(m: Model, start: State): void {
       }
 }
 
-/** Without a column to sort by: by name where there are names, by file and line, and as they come. */
+/** Without a column to sort by: by name if there are names, by file and line, and in the given order. */
 function testByName(m: Model, start: State): void {
   const columns = new Columns(m);
   const tables = new Tables(m);
@@ -302,7 +302,7 @@ function testCode(): void {
   }
 }
 
-/** Loops that are said to be around each other are no nest without an end. */
+/** Loops that claim to be around each other are not an endless nest. */
 function testCircles(): void {
   const names = ['procedure', 'build', 'address', 'line', 'target', 'loop', 'around'];
   const of = (...around: number[]): unknown => {
@@ -329,7 +329,7 @@ function testLoopPlaces(m: Model): void {
   equal(wrong, '', 'the loop of a procedure by its address');
 }
 
-/** What a typed formula and a difference take over of what they are made of. */
+/** Properties that a typed formula and a difference inherit from their operands. */
 function testUnits(): void {
   const drawing = 'program p\n module a\n  file x.c\n   proc f 1-9 @x.c\n    line 1 @x.c = 6 2 3 4';
   const m = model(drawing, [
@@ -349,7 +349,7 @@ function testUnits(): void {
   equal([one.display, one.estimated, one.hasExclusive, one.summed, one.percent, one.run], [true, false, true, false, false, NONE], 'what a typed metric is');
 }
 
-/** What threads spent, where it is known: at the place, or at the nearest around it. */
+/** Threads' costs where they are known: at the place, or at the nearest one around it. */
 function testThreads(m: Model): void {
   const names = ['place', 'metric', 'process', 'thread', 'name', 'value'];
   const { info, rows } = tableOf(
@@ -417,7 +417,7 @@ function testPlanesOfHead(): void {
   equal([read('x', 1), read('x', 2)], [most.slice(0, 11), most], 'before version 3 they are all there');
 }
 
-/** What a cell refers to, by name; a row of another table by its words. */
+/** The target of a cell, by name; a row of another table by its texts. */
 function testReferences(): void {
   const m = model('program p\n module a\n  file x.c\n   proc f 1-9 @x.c\n    line 1 @x.c = 6 2');
   const process = (rank: number, source: string): Model['processes'][number] => ({ rank, source }) as Model['processes'][number];
@@ -574,7 +574,7 @@ function matches(glob: string, text: string): boolean {
   return text !== '' && (glob[0] === '?' || glob[0] === text[0]) && matches(glob.slice(1), text.slice(1));
 }
 
-/** What filters find: by name, by file, by module, by line. */
+/** Matches of filters: by name, by file, by module, by line. */
 function testFilters(m: Model): void {
   for (let round = 0; round < 300; round++) {
     const word = (letters: string): string => Array.from({ length: draw(7) }, () => letters[draw(letters.length)]).join('');

@@ -19,7 +19,7 @@ interface Message {
 }
 type Heard = ((message: Message) => void) | null;
 
-/** What the page's script sees of a worker it is. */
+/** The page's script, seen from the worker it runs in. */
 const inside: { onmessage: Heard; postMessage: (data: unknown, transfer: Transferable[]) => void } = { onmessage: null, postMessage: () => {} };
 let alive: FakeWorker[] = [];
 let made: FakeWorker[] = [];
@@ -69,7 +69,7 @@ const due = (): string => timers.map((t) => t.after).join();
 const textOf = (bytes: Uint8Array, level = 6): string => deflateSync(bytes, { level }).toString('base64');
 const anyBytes = (n: number): Uint8Array => Uint8Array.from({ length: n }, () => draw(256));
 
-/** A block of so many letters, and what it holds. */
+/** A block of so many letters, and its contents. */
 function blockOf(letters: number): { readonly text: string; readonly bytes: Uint8Array } {
   for (let n = (letters / 4) * 3 - 6; ; n--) {
     const bytes = anyBytes(64 + draw(9));
@@ -173,7 +173,7 @@ async function testStart(): Promise<void> {
   }
 }
 
-/** The page's script is a worker where there is no document; what it hands over is not copied. */
+/** The page's script is a worker if there is no document; its results are not copied. */
 async function testWorker(): Promise<void> {
   const said: { id: number; made?: unknown }[] = [];
   const handed: number[] = [];

@@ -85,7 +85,7 @@ interface Own {
   readonly value: number;
 }
 
-/** What the nodes below a path cost, and what its own lines do. */
+/** Costs of the nodes below a path, and of its own lines. */
 function valuesAt(m: Model, all: readonly Own[], path: readonly number[]): [number, number] {
   const isLine = (p: number): boolean => m.places.kind[p] === Kind.Line;
   const below = all.filter((o) => path.every((p, i) => o.path[i] === p));
@@ -163,7 +163,7 @@ function testCallsOf(): void {
     const cost = (members: readonly number[]): string => stored.map((v) => sum(members.map((i) => v[i]))).join(' ');
     equal(made && treeText(made), ways.size ? [...ways].map(([way, members]) => `${way}: ${cost(members)}`) : null, `the callers of ${place}`);
 
-    // a call: the caller and where it stands, by the node of what is called
+    // a call: the caller and the calling line, by the callee's node
     const frame = (path: readonly number[]): number => path.map((p) => kind[p] === Kind.Procedure).lastIndexOf(true);
     const all = paths.flatMap((path, i) => (kind[nodes.place[i]] === Kind.Procedure && path.length > 2 ? [{ i, path: path.slice(0, -1), callee: nodes.place[i] }] : []));
     let procedure = place;
@@ -171,7 +171,7 @@ function testCallsOf(): void {
     const isFrame = (p: number): boolean => kind[p] === Kind.Procedure || kind[p] === Kind.Inline;
     let around = place;
     while (!isFrame(around)) around = parent[around];
-    // of an inlined call: what it was inlined into, and the place itself as where it stands
+    // of an inlined call: the caller it was inlined into, and the place itself as location
     const intoWhat = paths.flatMap((path, i) =>
       same[nodes.place[i]] === same[around] ? [{ i, path: [...path.slice(0, -1).filter(isFrame), nodes.place[i]], callee: nodes.place[i] }] : [],
     );
@@ -320,7 +320,7 @@ const NAMES = ['f', 'F1', 'i', 'f?', '*1', 'f*', '*', '?', '/^f[12]$/', '/1/', '
 const FILES_ASKED = ['', '', 'x.c', 'y', '*.h', 'x*', 'src/*', '?.c', '/^s/', '"y.h"', 'zz'];
 const MODULES_ASKED = ['', '', 'prog', 'm.so', 'lib/*', 'm*', 'P?og', '/g$/'];
 
-/** Whether a text is what a filter's part asks for; of a path its last part is enough. */
+/** Whether a text matches a filter's term; of a path its last component is enough. */
 function isAsked(asked: string, text: string, isPath: boolean): boolean {
   const expression = /^\/(.+)\/$/.exec(asked)?.[1];
   if (expression) return new RegExp(expression, 'i').test(text);
@@ -353,7 +353,7 @@ function testFilters(): void {
   }
 }
 
-// ---- the hot path, and what is around a place ----
+// ---- the hot path, and the surroundings of a place ----
 
 function testWays(): void {
   const m = drawProgram();
@@ -395,7 +395,7 @@ function testWays(): void {
 
 const SIZES: { readonly [prefix: string]: number } = { s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9, '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
 
-/** What is shown is the number again, but for what its last digit rounds. */
+/** The displayed text is the number again, except for the rounding of its last digit. */
 function testNumbers(): void {
   const plain = (text: string): number => Number(text.replace(/[\u2007\u2008,]/g, '').replace(/−/g, '-'));
   const lastDigit = (text: string): number => {

@@ -130,7 +130,7 @@ function testAxis(): void {
   equal(wrong, '', 'ticks of an axis');
 }
 
-/** Where each row of a flat table is said to belong, by place. */
+/** The expected parent of each row of a flat table, by place. */
 function testSurroundings(): void {
   const m = model(`
 program prog

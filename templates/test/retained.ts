@@ -46,7 +46,7 @@ const told = (m: Model, t: Table, of: readonly Column[]): unknown => [
   upTo(m.places.count).map((place) => t.rowOf(place)),
 ];
 
-/** A walk through states of which each has a few things changed; what depends on none of them stays the same object. */
+/** A walk through states of which each has a few changes; objects that depend on none of them stay the same. */
 function testWalk(start: State, drawing: string, what: string): void {
   const m = model(drawing, METRICS);
   const columns = new Columns(m);
@@ -96,7 +96,7 @@ function testWalk(start: State, drawing: string, what: string): void {
   equal(wrong, '', `what is remembered: ${what}`);
 }
 
-/** In either direction, of numbers that differ in some of their bits alone; what was given stays as it is. */
+/** In either direction, of numbers that differ only in some of their bits; the argument stays as it is. */
 function testSorted(): void {
   const kinds: [string, () => number][] = [
     ['one number', () => 3],
@@ -131,7 +131,7 @@ function testSorted(): void {
 /** As many keys as there are places for, each with its own number, which it keeps. */
 function testNumbers(): void {
   for (let round = 0; round < 20; round++) {
-    const numbers = new KeyNumbers(1 + draw(32)); // which has room for 64
+    const numbers = new KeyNumbers(1 + draw(32)); // which has space for 64
     const known = new Map<string, number>();
     let wrong = '';
     for (let i = 0; i < 400; i++) {

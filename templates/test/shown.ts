@@ -40,7 +40,7 @@ const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
 // ---- columns ----
 
 type Operands = (metric: number, at?: 'total' | 'parent') => number;
-/** What a formula says, in the words of JavaScript. */
+/** A formula, as JavaScript. */
 interface Said {
   readonly name: string;
   readonly formula: string;
@@ -72,7 +72,7 @@ interface Compared {
   readonly inside: (place: number, above: number) => boolean;
 }
 
-/** Two runs; formulas are stored where they are no differences of several places. */
+/** Two runs; formulas are stored unless they are differences of several places. */
 function drawCompared(): Compared {
   const m = drawProgram(METRICS);
   const { parent, count, strings, name, kind } = m.places;
@@ -188,7 +188,7 @@ function testColumnsOf(): void {
   equal([firstOf([]), firstOf([[false, false]]), firstOf([[false, false], [false, true]]), firstOf([[false, true], [true, false]])], [-1, 0, 1, 1], 'the metric one looks at first');
 }
 
-/** Twice the standard deviation of what is sampled; of a difference those of both. */
+/** Twice the standard deviation of sampled values; of a difference those of both. */
 function testError(columns: Columns, column: Column, number: string, cells: Cells, plain: readonly number[]): void {
   const c = draw(plain.length);
   if (!plain.length) return;
@@ -198,7 +198,7 @@ function testError(columns: Columns, column: Column, number: string, cells: Cell
   equal(columns.error(column, plain[c], cells, c).toFixed(6), (Number.isNaN(plain[c]) ? NaN : wanted).toFixed(6), `${column.id}: how sure it is`);
 }
 
-/** A metric that is still on its way, or cannot be read: nothing is known of what is made of it, and of the rest all. */
+/** A metric that is not loaded, or unreadable: values derived from it are unknown, all others are known. */
 function testNotHere(): void {
   const { m } = drawCompared();
   const gone = draw(3);
@@ -417,7 +417,7 @@ function testLabelsOf(): void {
   equal(['a->b<L>', 'f>g<L>', 'a>>b<L>::c<L>', 'a<b>c<L>'].map((text) => folded(text.replace(/L/g, long))), ['a->b<…>', 'f>g<…>', 'a>>b<…>::c<…>', 'a<b>c<…>'], 'what closes nothing');
 }
 
-/** What was inlined on a line: copies together, their lines, and what they call where they call it. */
+/** Inlined calls on a line: copies together, their lines, and their callees where they are called. */
 function testInlinedOn(): void {
   const m = drawProgram();
   const { count, kind, parent, file, lineFirst, callFile, callLine, fullName } = m.places;
@@ -453,7 +453,7 @@ function testInlinedOn(): void {
 
 // ---- machine code ----
 
-/** Lines of the source stand before their instructions; arrows that find no lane are none. */
+/** Lines of the source come before their instructions; arrows without a free lane are omitted. */
 function testInstructionsOf(): void {
   const n = 1 + draw(60);
   const rows = upTo(n).map((i) => [1, i * 4, draw(3) - 1, draw(3), draw(3) ? 4 * draw(n) : NaN, NaN, NaN]);
@@ -560,7 +560,7 @@ function testPhasesOf(): void {
   }
 }
 
-/** Findings: the worst first, where they are, and what is said of them. */
+/** Findings: the worst first, their places and texts. */
 function testFindingsOf(): void {
   const program = drawProgram();
   const { count, file, lineFirst } = program.places;
@@ -606,7 +606,7 @@ function testFindingsOf(): void {
   equal(cellText(tablesOf(program, chain), chain[0].info.columns[0], chain[0].rows, 0), 't4 0', 'rows of tables of tables, to an end');
 }
 
-/** Steps whose parents are no tree become one: each is below its parent, or a beginning where that leads round. */
+/** Steps whose parents are not a tree become one: each is below its parent, or a root if that is a cycle. */
 function testSteps(): void {
   const n = draw(12);
   const parents = upTo(n).map(() => draw(n + 3) - 2);
@@ -634,7 +634,7 @@ function testSteps(): void {
 
 // ---- formulas ----
 
-/** What adds up does: of two halves it gives what it gives of the whole, and twice of twice. */
+/** Additive metrics: two halves give the value of the whole, and twice the input twice the value. */
 function testSums(): void {
   const names = ['A', 'B', 'total(C)', 'mean(A over threads)', 'sum(B over ranks)', 'parent(A)'];
   const drawn = (depth: number): string => {
@@ -682,7 +682,7 @@ function testSums(): void {
     equal(String(readFormula(number)).startsWith(`character 1 of the formula: '${number}' is not a number`), true, number);
 }
 
-/** Lines of which the number is not known are no row of the summary, whatever they are sorted by. */
+/** Lines of unknown number are not rows of the summary, in any order. */
 function testLinesOfSummary(): void {
   const { m, inside } = drawCompared();
   const { count, kind, same, file, lineFirst } = m.places;

@@ -13,7 +13,7 @@ import { equal } from './tap';
 const PLACES = 420;
 const NODES = 340;
 
-/** Two files of inlined calls and lines; a metric whose name has all that an address and a list of formulas are taken apart by. */
+/** Two files of inlined calls and lines; a metric whose name contains all separators of an address and of a list of formulas. */
 function drawModel(): Model {
   let text = 'program p\n module a\n  file x.c\n   proc f 1-9 @x.c\n';
   for (let i = 4; i < PLACES; i++) text += draw(4) ? `    line ${1 + draw(60)} @${draw(2) ? 'x.c' : 'y.h'} = 1 2\n` : `    inline g <y.h:${1 + draw(9)}\n`;
@@ -71,7 +71,7 @@ const plain = (state: State): unknown => ({
   calls: state.calls && { ...state.calls, open: [...state.calls.open].sort((a, b) => a - b) },
 });
 
-/** Of long lists of open rows, and of what the shown view has not, the address says nothing. */
+/** Long lists of open rows, and state that the shown view lacks, are not in the address. */
 function testThereAndBack(m: Model, start: State): void {
   let wrong = '';
   for (let i = 0; i < 400; i++) {
@@ -147,7 +147,7 @@ function testTypedIn(m: Model, start: State): void {
   equal(typedIn('A=1;=2;x;T=A;T=A;U=T+V;V=T;W=V;9=1;Z="no";Y="odd'), ['T=A', 'V=T', 'W=V'], 'addresses: what cannot be typed');
 }
 
-/** What happened is told to all, with what came of it. */
+/** Events are reported to all listeners, with their results. */
 function testStore(start: State): void {
   const store = new Store(start);
   const told: string[] = [];

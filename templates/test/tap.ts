@@ -3,7 +3,7 @@
 
 let count = 0;
 let failures = 0;
-process.exitCode = 1; // what waits for nothing ends before done()
+process.exitCode = 1; // tests that wait for nothing end before done()
 
 function result(ok: boolean, what: string): void {
   console.log(`${ok ? 'ok' : 'not ok'} ${++count} - ${what}`);

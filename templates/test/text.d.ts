@@ -4,7 +4,7 @@ declare module '*.txt' {
   export default text;
 }
 
-// What the tests take of node.
+// The parts of node that the tests use.
 declare module 'node:fs' {
   export function readdirSync(path: string): string[];
   export function readFileSync(path: string, encoding: 'utf8'): string;

@@ -16,7 +16,7 @@ import type { Page, State, View } from '../state/state';
 import { Store } from '../state/store';
 import { TreeApps } from './trees';
 
-/** Opening a whole tree of a million scopes at once helps nobody. */
+/** Opening a whole tree of a million scopes at once is not useful. */
 const MOST_EXPANDED = 100_000;
 const MOST_SHOWN_INSTANCES = 1000;
 
@@ -25,9 +25,9 @@ export function startState(model: Model): State {
   const shown: ColumnId[] = [];
   model.metrics.forEach((m, i) => {
     if (!m.display) return;
-    shown.push(columnId(i, false)); // its bar tells the exclusive part
+    shown.push(columnId(i, false)); // its bar shows the exclusive part
   });
-  // of many, what the caches miss: the others are chosen when they are needed
+  // of many, the cache misses: the others are selected when they are needed
   const misses = shown.filter((_, i) => /misses$/.test(model.metrics.filter((m) => m.display)[i].unit));
   if (shown.length > 5 && misses.length > 1) shown.splice(0, shown.length, ...misses.slice(0, 3));
   const sortBy = first < 0 ? null : columnId(first, false);
@@ -102,7 +102,7 @@ export class App {
   /** Counts arrivals of blocks, for views that remember what they drew. */
   arrivals = 0;
 
-  /** What is to be said about the last thing done. */
+  /** Status of the last action. */
   notice = '';
 
   get state(): State {
@@ -117,7 +117,7 @@ export class App {
     return id === null ? null : this.columns.get(id);
   }
 
-  /** What one looks at first; null where nothing was measured. */
+  /** The default metric; null if nothing was measured. */
   get mainColumn(): Column | null {
     const first = firstMetric(this.model.metrics);
     return first < 0 ? null : this.columns.of(first);
@@ -152,7 +152,7 @@ export class App {
     return (this.#index ??= lineIndex(this.model));
   }
 
-  /** The lines of each file, for what files cost. */
+  /** The lines of each file, for the costs of files. */
   get files(): Groups {
     return (this.#files ??= linesByFile(this.model));
   }
@@ -177,7 +177,7 @@ export class App {
     return scaleFor(column.metric, this.#size(column));
   }
 
-  /** What a column's numbers are measured by: of a difference, what it is a part of. */
+  /** The base of a column's shares: of a difference, the value that it is a part of. */
   #size(column: Column): number {
     return column.difference ? this.columns.whole(column) : this.columns.total(column);
   }
@@ -274,7 +274,7 @@ export class App {
     if (this.heatColumn && from < this.model.places.count) this.selectInTree(this.openHotPath(from));
   }
 
-  /** Whom the table shows: the tree of calls, or the scopes and what is made of them. */
+  /** The contents of the table: the tree of calls, or the scopes and tables derived from them. */
   get front(): App {
     return (this.state.view === 'calls' && this.trees.callRows()?.app) || this;
   }

@@ -253,7 +253,7 @@ class BarriersPane implements Pane {
     ];
   }
 
-  // ---- episodes, who waits for whom
+  // ---- episodes, the wait matrix
 
   #timeline(barriers: Rows): HTMLElement[] {
     const { model } = this.app;
@@ -265,7 +265,7 @@ class BarriersPane implements Pane {
     return [new TimelineView(data, (episode) => this.#name(barriers, episodes.value('barrier', episode))).element];
   }
 
-  /** Who waited (rows) for whom (columns). */
+  /** Waiting threads (rows), and those they waited for (columns). */
   #matrix(): HTMLElement[] {
     const t = Rows.of(this.app.model, 'waits_for');
     const m = t && whoWaits(t, this.#run);

@@ -74,12 +74,12 @@ const nothing = (text: string): HTMLElement => h('p', { class: 'empty small' }, 
 const notOnPaths = (app: App, place: PlaceIx): HTMLElement =>
   nothing(`${visible(labelOf(app.model, place).text)} is on no call path.`);
 
-/** Bottom-up, from what is selected. */
+/** Bottom-up, from the selection. */
 class CallersPane implements Pane {
   readonly element = h('section', { class: 'pane callers-tree', 'aria-label': 'Callers of what is selected' });
   readonly #tables = new TreeTables('callers', 'Called from');
   readonly #made = new Memo<{ tree: TreeApp; isCut: boolean } | null>();
-  #shown: unknown = undefined; // null: that there is nothing
+  #shown: unknown = undefined; // null: to show that there is nothing
 
   constructor(private readonly app: App) {
     this.element.addEventListener('keydown', (event) => event.stopPropagation());
@@ -132,7 +132,7 @@ class CallersPane implements Pane {
 
 const FEW = 5;
 
-/** Who calls the procedure of a place, or what an inlined call is in, and what the place calls; nothing if it is on no path. */
+/** The callers of a place's procedure, or the callers of an inlined call, and the place's callees; nothing if it is on no path. */
 export function callLists(app: App, place: PlaceIx): HTMLElement[] {
   const calls = app.trees.smallCalls();
   const found = calls && callsOf(app.model, calls.tree, place);

@@ -48,7 +48,7 @@ class CardPane implements Pane {
       this.element.replaceChildren(h('p', { class: 'empty small' }, 'Select a row, a line or a box: its costs and their causes are shown here.'));
       return;
     }
-    // of a node of the tree of calls: what it is
+    // of a node of the tree of calls: its kind
     const place = front.model.scopes?.of[selected] ?? selected;
     this.element.replaceChildren(
       this.#head(front, selected),
@@ -135,7 +135,7 @@ class CardPane implements Pane {
     );
   }
 
-  /** What the code of a loop is worth; of something in a loop, that loop's. */
+  /** The quality of a loop's code; of something in a loop, that loop's. */
   #quality(place: PlaceIx): HTMLElement[] {
     const { model } = this.app;
     const at = model.tables.findIndex((t) => t.name === 'loop_quality');

@@ -4,7 +4,7 @@
 import type { Axis } from '../logic/axis';
 import { button, h, saveBlob, saveFile, svg } from './dom';
 
-/** The page's colours by what they are for; a chart that is saved holds them itself. */
+/** The page's colours by purpose; a chart that is saved contains them itself. */
 export const colour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
@@ -24,7 +24,7 @@ export interface Plot extends Size {
   y(part: number): number;
 }
 
-/** `room`: between what is drawn and the edges, for marks as large as that. */
+/** `room`: margin for marks as large as that. */
 export function plotOf({ width, height }: Size, room = 0): Plot {
   const wide = Math.max(40, width - MARGIN.left - MARGIN.right);
   const high = Math.max(30, height - MARGIN.top - MARGIN.bottom);
@@ -151,7 +151,7 @@ export class ChartFrame {
   }
 }
 
-/** A few words of which one holds. */
+/** A few words of which one is chosen. */
 export function segments<T extends string>(
   name: string,
   all: readonly (readonly [T, string, string])[],

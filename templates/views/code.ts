@@ -8,7 +8,7 @@ import { h, visible } from './dom';
 /** Of one line; the rest is counted. */
 export const LONGEST_SHOWN = 1000;
 
-/** A line in its colours; `found`: what of it is marked, one of it as `current`. */
+/** A line with syntax colours; `found`: its matches, one of them as `current`. */
 export function coloured(
   colouring: Colouring,
   row: number,

@@ -11,7 +11,7 @@ import { button, h, muted, visible } from './dom';
 
 const MOST = 20;
 
-/** Of the same source construct, the costliest first; nothing where there is only one. */
+/** Of the same source construct, the costliest first; nothing if there is only one. */
 export function copiesOf(app: App, place: PlaceIx): HTMLElement[] {
   const kind = app.model.places.kind[place];
   const level = (Object.keys(LEVEL_KIND) as Level[]).find((l) => LEVEL_KIND[l] === kind);

@@ -248,7 +248,7 @@ function outline(shares: readonly Share[], plot: Plot, at: (value: number) => nu
   return svg('path', { d, fill: colour('part-1') });
 }
 
-/** Under the bars, as many as there is room for. */
+/** Under the bars, as many as fit. */
 function names(shares: readonly Share[], plot: Plot): SVGElement[] {
   const every = Math.max(1, Math.ceil((shares.length * 34) / plot.width));
   const hasProcesses = new Set(shares.map((s) => s.process)).size > 1;

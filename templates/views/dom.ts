@@ -25,7 +25,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** What stands behind the rest. */
+/** Placed behind the rest. */
 export const muted = (...children: Child[]): HTMLElement => h('span', { class: 'muted' }, ...children);
 
 /** An element of a picture that is saved; text goes in as text there too. */
@@ -45,7 +45,7 @@ export function button(label: string, title: string, action: () => void, classNa
   return h('button', { type: 'button', class: className, title, onclick: action }, label);
 }
 
-/** Invisible controls in the text of a name (bidirectional overrides, escapes) are shown as what they are. */
+/** Invisible controls in the text of a name (bidirectional overrides, escapes) are made visible. */
 export function visible(text: string): string {
   return text.replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
@@ -53,7 +53,7 @@ export function visible(text: string): string {
   );
 }
 
-/** What the user likes, kept by the browser where it lets us. */
+/** The user's preferences, kept by the browser if it allows that. */
 const chosen = new Map<string, string>();
 export const preference = {
   get(key: string): string | null {

@@ -101,7 +101,7 @@ export class OpenedCalls {
     this.#extras = extras;
   }
 
-  /** Behind the text of a line: what was inlined there, and the way to it. */
+  /** Behind the text of a line: its inlined calls, and how to reach them. */
   chip(line: number): HTMLElement | null {
     const { app } = this;
     const costs = this.#costs;
@@ -127,7 +127,7 @@ export class OpenedCalls {
     return chip;
   }
 
-  /** A row that is of another file; `hasTracks`: there are brackets of loops beside the text. */
+  /** A row of another file; `hasTracks`: there are brackets of loops next to the text. */
   makeRow(row: number, hasTracks: boolean): HTMLElement {
     const { app } = this;
     const costs = this.#costs;

@@ -17,7 +17,7 @@ const LONG = 40;
 export const cell = (content: HTMLElement | string, isNumber = false): HTMLElement =>
   h('td', { class: isNumber ? 'n' : typeof content === 'string' && content.length > LONG && 'long' }, content);
 
-/** Heads are text already made visible; rows are made of `tr`. It scrolls sideways by itself where it is too wide. */
+/** Heads are text already made visible; rows are made of `tr`. It scrolls sideways by itself if it is too wide. */
 export function factsTable(heads: readonly (Head | string)[], rows: readonly HTMLElement[]): HTMLElement {
   return h(
     'div',

@@ -14,7 +14,7 @@ import { VirtualRows } from './rows';
 
 const ROW = 21;
 
-/** The row of what is on no line of any file; among files it is NONE. */
+/** The row of costs on no line of any file; among files it is NONE. */
 const ELSEWHERE = NONE;
 
 class FilesPane implements Pane {
@@ -90,7 +90,7 @@ class FilesPane implements Pane {
     if (row >= 0) this.#list.setAttribute('aria-activedescendant', `file-${shown}`);
   }
 
-  /** What no file's lines cost, so that all rows together are the whole; NaN: nothing, or not to be said. */
+  /** Costs that no file's lines have, so that all rows add up to the total; NaN: none, or unknown. */
   #costElsewhere(): number {
     const { columns } = this.app;
     if (columns.isRatio(this.column)) return NaN;

@@ -6,7 +6,7 @@ import { plural } from '../logic/format';
 import { button, h } from './dom';
 
 export interface Finder {
-  /** What was found is another, or another of it is looked at; `goes`: somebody asked for that one. */
+  /** The matches changed, or the current one; `goes`: the user requested that one. */
   show(goes: boolean): void;
   /** The box was closed. */
   leave(): void;
@@ -20,7 +20,7 @@ export class FindBar {
   #found: readonly Found[] = [];
   #byRow = new Map<number, Found[]>();
   #at = -1;
-  #from = 0; // the row where one began to look
+  #from = 0; // the row where the search began
 
   constructor(private readonly finder: Finder) {
     this.#box = h('input', {
@@ -44,7 +44,7 @@ export class FindBar {
     this.element.addEventListener('keydown', (event) => this.#onKey(event));
   }
 
-  /** `row`: where one stands. */
+  /** `row`: the current row. */
   open(lines: readonly string[], row: number): void {
     this.element.hidden = false;
     this.#from = row;
@@ -62,7 +62,7 @@ export class FindBar {
     this.#collect();
   }
 
-  /** What was found in a row, in order. */
+  /** Matches in a row, in order. */
   inRow(row: number): readonly Found[] {
     return this.#byRow.get(row) ?? [];
   }

@@ -7,7 +7,7 @@ import type { Finding } from '../logic/tables';
 import type { App } from './app';
 import { h, muted, visible } from './dom';
 
-/** `hasPlace`: with where it is, which is gone to at a click. */
+/** `hasPlace`: with its location, as a link. */
 export function findingItem(app: App, { place, severity, confidence, title, more }: Finding, hasPlace = true): HTMLElement {
   const isPlace = place !== NONE && place < app.model.places.count;
   const name = hasPlace && isPlace ? folded(labelOf(app.model, place).text) : '';

@@ -42,7 +42,7 @@ function sentence(app: App, { metric }: Column, { place, callee, value }: HotPla
   return [`${percent}${name.startsWith('waiting') ? '' : 'in '}`, link(app, place, name), visible(`${inside}${why}.`)];
 }
 
-/** Who comes last to a barrier or collective on this line. */
+/** The thread that arrives last at a barrier or collective on this line. */
 function lastAt(app: App, line: PlaceIx): string {
   const barriers = Rows.of(app.model, 'barriers');
   const { same } = app.model.places;
@@ -53,7 +53,7 @@ function lastAt(app: App, line: PlaceIx): string {
   return visible(`; ${last} arrives last in ${share.toFixed(0)}% of ${plural(barriers.value('episodes', row), 'time')}`);
 }
 
-/** Of two runs: which is faster, by how much, and whether sampling can tell. */
+/** Of two runs: which is faster, by how much, and whether the difference exceeds the sampling error. */
 function verdict(app: App, difference: Column): HTMLElement | null {
   const { columns, model } = app;
   const { of, base } = difference.difference!;
@@ -71,7 +71,7 @@ function verdict(app: App, difference: Column): HTMLElement | null {
   return h('section', { class: 'headline' }, h('h1', null, visible(words)));
 }
 
-/** Parallel efficiency = load balance × the rest, as POP defines them, from what was busy and what waited at barriers. */
+/** Parallel efficiency = load balance × the rest, as POP defines them, from busy time and waiting at barriers. */
 export function efficiencies(app: App): HTMLElement | null {
   const e = efficiency(app.model);
   if (!e) return null;

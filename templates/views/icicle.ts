@@ -87,7 +87,7 @@ class IciclePane implements Pane {
     this.#painted.get(inputs, () => {
       this.#drawTools();
       this.#paint(width);
-      this.#hover(NONE, null); // what was pointed at is elsewhere
+      this.#hover(NONE, null); // the element under the pointer moved
       return null;
     });
     this.#outline(this.#chosen, this.#boxOf(selected));
@@ -100,7 +100,7 @@ class IciclePane implements Pane {
     return width && app.columns.isReady(width) ? app.columns.values(width, null) : null;
   }
 
-  /** Width is a cost that adds up; what is a ratio or a difference becomes the colour of what one looks at first. */
+  /** Width is an additive cost; a ratio or a difference as the default metric becomes the colour. */
   #chooseColumns(): void {
     const { app } = this;
     const heat = app.heatColumn;
@@ -208,7 +208,7 @@ class IciclePane implements Pane {
     };
   }
 
-  /** What a box stands for. */
+  /** The node of a box. */
   #place(box: number): PlaceIx {
     return this.boxes!.node[box];
   }

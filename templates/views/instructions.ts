@@ -29,7 +29,7 @@ export function procedureOf(app: App, place: PlaceIx | null): PlaceIx | null {
 
 export const hasInstructions = (app: App): boolean => (app.model.tables[indexOf(app, 'instructions')]?.rows ?? 0) > 0;
 
-/** null: still on its way, or there is none. */
+/** null: not loaded yet, or there is none. */
 function readCode(app: App): Code | null {
   const { model } = app;
   const table = indexOf(app, 'instructions');
@@ -50,7 +50,7 @@ function countedColumn(app: App): Column | null {
   return first < 0 ? null : app.columns.of(first);
 }
 
-/** What is drawn: one procedure's code by one column. */
+/** The displayed code: one procedure's, by one column. */
 interface Drawn {
   readonly code: Code;
   readonly procedure: PlaceIx;
@@ -331,14 +331,14 @@ export class InstructionsPane implements Pane {
     ];
   }
 
-  /** Instructions of what is selected inside of the procedure. */
+  /** Instructions of the selection inside of the procedure. */
   #isWithin(row: number): boolean {
     const { selected } = this.app.state;
     const { procedure, code } = this.#drawn!;
     if (selected === null || selected === procedure) return false;
     const { parent, kind, lineFirst } = this.app.model.places;
     let at = code.cell('place', row);
-    // an instruction without a line stands in what is around it
+    // an instruction without a line belongs to the scope around it
     if (kind[selected] === Kind.Line && lineFirst[selected] === 0 && at === parent[selected]) return true;
     while (at > selected) at = parent[at];
     return at === selected;
@@ -358,7 +358,7 @@ export class InstructionsPane implements Pane {
       if (drawn.values[row] === drawn.hottest) return this.#rows.reveal(drawn.shown.at.get(row) ?? 0, 'middle');
   }
 
-  /** The costliest instruction of what is selected. */
+  /** The costliest instruction of the selection. */
   #reveal(): void {
     const { selected } = this.app.state;
     const drawn = this.#drawn;
@@ -390,7 +390,7 @@ export class InstructionsPane implements Pane {
     if (place > 0) this.#choose(place);
   }
 
-  /** What is clicked here stays where it is. */
+  /** Clicks here do not scroll. */
   #choose(place: PlaceIx): void {
     this.#revealed = place;
     this.app.select(place);

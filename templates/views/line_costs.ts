@@ -10,10 +10,10 @@ import type { App } from './app';
 import { h, muted, visible } from './dom';
 import { valueTitle } from './table';
 
-/** What the lines of a file cost by one column. */
+/** Costs of a file's lines by one column. */
 interface Cost {
   readonly column: Column;
-  readonly all: Float64Array; // by group: with what begins or is called there
+  readonly all: Float64Array; // by group: inclusive of scopes that begin or are called there
   readonly own: Float64Array;
   readonly ownColumn: Column;
   readonly scale: Scale;
@@ -46,7 +46,7 @@ function withCallsOf(app: App, lines: FileLines, column: Column): Float64Array |
   return values.map((v, g) => (Number.isNaN(calls[g]) || calls[g] < v ? v : calls[g])); // some runs have no call paths
 }
 
-/** Null where no file is shown. */
+/** Null if no file is shown. */
 export function costsOf(app: App, column: Column): Costs | null {
   const { source, beside, shown } = app.state;
   if (!source) return null;

@@ -9,7 +9,7 @@ import { h, visible } from './dom';
 
 const percent = (f: Finding): string => (Number.isNaN(f.severity) ? '' : `${(f.severity * 100).toFixed(1)}%: `);
 
-/** Nothing where nothing was found. */
+/** Nothing if nothing was found. */
 export function findingMark(app: App, found: readonly Finding[]): HTMLElement | null {
   if (found.length === 0) return null;
   const words = found.map((f) => visible(percent(f) + folded(f.title))).join('\n');
@@ -20,7 +20,7 @@ export function findingMark(app: App, found: readonly Finding[]): HTMLElement | 
       class: 'finding-mark',
       title: words,
       'aria-label': `Found here: ${words}`,
-      tabindex: '-1', // rows are gone through by the arrow keys; the card of the selection has the findings as well
+      tabindex: '-1', // rows are visited with the arrow keys; the card of the selection has the findings as well
       onclick: (event) => {
         event.stopPropagation();
         app.select(found[0].place);
@@ -30,7 +30,7 @@ export function findingMark(app: App, found: readonly Finding[]): HTMLElement | 
   );
 }
 
-/** `#`, and what the line's references have of the misses of the level where that is most. */
+/** `#`, and the share of misses of the line's references at the level with the highest share. */
 export function missesMark(app: App, misses: LineMisses | null): HTMLElement | null {
   if (!misses) return null;
   const words = misses.shares.map((s) => `${visible(s.level)} ${s.share.toFixed(1)}%`).join(', ');

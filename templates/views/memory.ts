@@ -106,7 +106,7 @@ class MemoryPane implements Pane {
     ];
   }
 
-  /** Which reference misses, why, and what evicts its lines. */
+  /** References that miss, why, and what evicts their lines. */
   private why(memory: Memory, level: Level, worst: Reference): HTMLElement {
     const [first] = memory.evictors(level, worst);
     const isItself = first && first.place === worst.place && first.object === worst.object;

@@ -21,7 +21,7 @@ export const WHY_NO_TEXT: { readonly [S in SourceFile['state']]: string } = {
   unreadable: 'Its text was found, but could not be read when the database was built.',
 };
 
-/** The procedure around a place; of what is above procedures, the place itself. */
+/** The procedure around a place; of places above procedures, the place itself. */
 function scopeAround(model: Model, place: PlaceIx): PlaceIx {
   const { kind, parent } = model.places;
   let at = place;

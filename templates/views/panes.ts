@@ -12,7 +12,7 @@ export interface Pane {
 }
 
 export interface PaneType {
-  readonly name: string; // a word: it stands in the address
+  readonly name: string; // a word: it is part of the address
   readonly title: string;
   readonly slot: Slot;
   /** Whether the database has what it shows. */

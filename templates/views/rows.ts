@@ -8,8 +8,8 @@ const TALLEST = 8_000_000;
 /** In such a list rows keep their places in a block of so many, and the block moves: one style changes instead of all rows'. */
 const BLOCK = 50_000;
 const OVERSCAN = 4;
-/** Jumps over more than half of what is in sight, one after the other within so many milliseconds, are a flight; it is over
- *  when for so long there was none. */
+/** Jumps over more than half of the visible rows, one after the other within so many milliseconds, are a flight; it is over when for so
+ *  long there was none. */
 const FLIGHT = 300;
 const LANDING = 200;
 
@@ -32,7 +32,7 @@ export class VirtualRows {
     private readonly rowHeight: number,
     private readonly headHeight: () => number,
     private readonly make: (row: number) => HTMLElement,
-    /** What one sees of a row that flies by; `old` is the element of another one, to be made into it. */
+    /** The visible part of a row that flies by; `old` is the element of another one, to be reused. */
     private readonly makeBrief: ((row: number, old: HTMLElement | undefined) => HTMLElement) | null = null,
   ) {
     const onScroll = (): void => {
@@ -69,8 +69,7 @@ export class VirtualRows {
     this.#drawSoon();
   }
 
-  /** Whether rows are to be brief, as nobody can read them: whole ones would take longer than a frame. They come when it is
-   *  over. */
+  /** Whether rows are to be brief because they fly by: whole ones would take longer than a frame. They are drawn when it is over. */
   #isFlight(first: number, end: number): boolean {
     const now = performance.now();
     let kept = 0;
@@ -104,7 +103,7 @@ export class VirtualRows {
     if (where === 'near' && at >= top && at + this.rowHeight <= top + view) return;
     let want: number;
     if (where === 'middle') {
-      // leave it alone where it is well inside already: text that jumps is hard to read
+      // leave it alone if it is well inside already: text that jumps is hard to read
       if (at >= top + view * 0.1 && at + this.rowHeight <= top + view * 0.9) return;
       want = at - view * 0.4;
     } else want = at < top ? at : at + this.rowHeight - view;

@@ -23,7 +23,7 @@ export const isTime = (m: Metric): boolean => m.formula === '' && TIME_UNITS.inc
 
 // ---- facts ----
 
-/** `column`: what one looks at first; null: nothing was measured. */
+/** `column`: the default metric; null: nothing was measured. */
 export function factsStrip(app: App, column: Column | null): HTMLElement {
   const { runs, processes } = app.model;
   const first = processes[runs[0]?.root ?? 0];
@@ -56,7 +56,7 @@ function runLine(app: App, first: Process): (HTMLElement | string)[] {
   ];
 }
 
-/** One line for what was run; where runs are compared, one for each, and what they differ in. */
+/** One line for the command; if runs are compared, one for each, and their differences. */
 function numberLines(app: App, column: Column | null): HTMLElement[][] {
   const { model, columns } = app;
   if (!column) return [];
@@ -114,7 +114,7 @@ function numberLine(app: App, column: Column, processes: readonly Process[]): HT
   return facts;
 }
 
-/** Commands that scripts try may fail; what was run, and ranks, may not. */
+/** Commands that scripts try may fail; the program, and ranks, may not. */
 const isMain = (runs: readonly Run[], processes: readonly Process[], p: Process): boolean =>
   p.rank >= 0 || !runs.length || runs.some((run) => processes[run.root] === p);
 
@@ -212,7 +212,7 @@ function spacer(share: number, title: string, className: string): HTMLElement {
   return element;
 }
 
-// ---- threads, phases, arrays: where there is more than one of them ----
+// ---- threads, phases, arrays: if there is more than one of them ----
 
 /** Each stands there from the start, so that nothing moves when its table comes. */
 export function moreBars(app: App, column: Column): HTMLElement[] {
@@ -235,7 +235,7 @@ const inspect = (app: App, name: string, place: PlaceIx = 0) => (): void => {
   app.showPage(name === 'memory' ? 'memory' : 'time', name, place);
 };
 
-/** The ranks or threads of what was run, the one with most first, and how uneven they are. */
+/** The ranks or threads of the program, the one with most first, and how uneven they are. */
 function threadBar(app: App, column: Column): HTMLElement | null {
   const { model } = app;
   const main = model.processes[model.runs[column.metric.run]?.root ?? model.runs[0]?.root ?? 0];

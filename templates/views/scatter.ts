@@ -15,7 +15,7 @@ import { cell, factsTable } from './facts';
 import type { Pane, PaneType } from './panes';
 
 const MOST_ROWS = 300;
-/** The radius of all of the program; axes leave that much room. */
+/** The radius of the whole program; axes leave that margin. */
 const WIDEST_DOT = 18;
 
 const plain = (value: number): string => String(Number(value.toPrecision(4)));

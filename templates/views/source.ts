@@ -41,7 +41,7 @@ class SourcePane implements Pane {
   private readonly frame: HTMLElement;
   readonly #rows: VirtualRows;
   readonly #find: FindBar;
-  #instructions: InstructionsPane | null = null; // what stands here for code without source
+  #instructions: InstructionsPane | null = null; // replacement of code without source
   private costs: Costs | null = null;
   private lines: SourceLines = [];
   #brackets: Brackets = { list: [], tracks: 0 };
@@ -105,7 +105,7 @@ class SourcePane implements Pane {
     const column = app.heatColumn;
     const content = [source?.file, column, form, beside && shown, app.arrivals];
     const inputs = [...content, source, selected];
-    if (same(inputs, this.#drawn)) return this.#reveal(); // it may not have been in sight
+    if (same(inputs, this.#drawn)) return this.#reveal(); // it may not have been visible
     const isSame = same(content, this.#drawn) && this.#colouring !== null && source !== null;
     this.#drawn = inputs;
     this.#drawInstructions(!source || app.model.files[source.file].state !== 'text');
@@ -129,7 +129,7 @@ class SourcePane implements Pane {
     this.#drawHeads();
   }
 
-  /** Of code without source, its instructions below the words that say so. */
+  /** For code without source, its instructions below the explanation. */
   #drawInstructions(isWanted: boolean): void {
     const { app, frame } = this;
     const isThere = isWanted && this.#showsInstructions();
@@ -194,7 +194,7 @@ class SourcePane implements Pane {
     if (goes && this.app.state.source) this.app.markLine(this.app.state.source.file, current.row + 1, true);
   }
 
-  /** Sideways, to what was found in a long line. */
+  /** Scrolls sideways to a match in a long line. */
   #revealAcross(): void {
     const mark = this.#body.querySelector('mark.at')?.getBoundingClientRect();
     if (!mark) return;
@@ -285,7 +285,7 @@ class SourcePane implements Pane {
     );
   }
 
-  /** All columns of the table beside the lines, or the one it is sorted by. */
+  /** All columns of the table next to the lines, or only the sorted one. */
   #besideTool(): HTMLElement {
     const { app } = this;
     const { beside } = app.state;
@@ -376,7 +376,7 @@ class SourcePane implements Pane {
     return element;
   }
 
-  /** The loops around a line: where each begins, its words and its share. */
+  /** The loops around a line: the first line, text and share of each. */
   #loops(line: number): HTMLElement[] {
     const { list, tracks } = this.#brackets;
     if (tracks === 0) return [];
@@ -416,7 +416,7 @@ class SourcePane implements Pane {
     element.setAttribute('aria-selected', String(marked));
   }
 
-  /** Its text, and the marks of what was found there and of what its references miss. */
+  /** Its text, with matches, and marks of misses of its references. */
   #codeCell(row: number): HTMLElement {
     const { app } = this;
     const code = this.#code(row);
@@ -440,7 +440,7 @@ class SourcePane implements Pane {
     return code;
   }
 
-  /** Where in the file the cost is, beside the scroll bar. */
+  /** Location of the cost in the file, next to the scroll bar. */
   #drawMarks(): void {
     const { costs } = this;
     if (!costs) return this.#marks.replaceChildren();

@@ -34,7 +34,7 @@ const MOST_CAUSES = 2;
 
 export class SummaryPage {
   readonly element = h('main', { class: 'summary', id: 'summary', tabindex: '-1' });
-  /** On paper it stands in front of the report whatever is on the screen. */
+  /** On paper it precedes the report in any state of the screen. */
   isPrinted = false;
   #drawn: readonly unknown[] = [];
   readonly #hot = new Memo<{ loops: HotList; lines: HotList; procedures: HotList }>();
@@ -171,7 +171,7 @@ export class SummaryPage {
     const placeList = difference ? null : this.#placeList(column);
     const hot = isFlat ? [placeList, procedureList] : difference ? [procedureList, loopList] : [placeList ?? loopList, lineList];
     const rest = isFlat ? [loopList] : difference ? [lineList] : [procedureList];
-    // what one looks for first stands on top: left what costs, right why; the rest where there is room
+    // the most important at the top: left costs, right causes; the rest where it fits
     const [first, ...others] = [...changed, ...hot].filter((card) => card !== null);
     const left = first ? [first] : [];
     const right = [...(difference ? this.#differing() : []), ...findingList];
@@ -282,13 +282,13 @@ export class SummaryPage {
     );
   }
 
-  /** What was found there, in a word or two: the evidence stands among the findings. */
+  /** Findings there, in a word or two: the evidence is among the findings. */
   #causes(place: PlaceIx): HTMLElement[] {
     const titles = [...new Set(findingsAt(this.app.model, place).map((f) => folded(f.title)))];
     return titles.slice(0, MOST_CAUSES).map((t) => h('span', { class: 'badge cause', title: 'Found here' }, visible(t)));
   }
 
-  /** Of a line that is written within a place its number, else with its file: what was inlined stands elsewhere. */
+  /** For a line within a place its number, else with its file: inlined lines are elsewhere. */
   #lineName(place: PlaceIx, line: PlaceIx): string {
     const { file, lineFirst, lineLast } = this.app.model.places;
     const isWithin =
@@ -340,7 +340,7 @@ export class SummaryPage {
     ];
   }
 
-  /** What may be why: how it was compiled, where and how it ran. */
+  /** Possible causes: how it was compiled, where and how it ran. */
   #differing(): HTMLElement[] {
     const { model } = this.app;
     const all = differences(model);

@@ -107,7 +107,7 @@ export class TablePane {
   constructor(
     private readonly app: App,
     private readonly id = 'table',
-    private readonly subject = 'Scope', // what a row of the tree is
+    private readonly subject = 'Scope', // the kind of a row of the tree
   ) {
     this.#head = h('div', { class: 'grid-head', role: 'row' });
     this.#body = h('div', { class: 'grid-body', role: 'rowgroup' });
@@ -173,7 +173,7 @@ export class TablePane {
     return scale;
   }
 
-  /** The rows of all places that stand on the marked line; in a tree only those that are open. */
+  /** The rows of all places on the marked line; in a tree only those that are open. */
   #findLinkedRows(): ReadonlySet<number> {
     const rows = new Set<number>();
     for (const place of this.app.instances()) {
@@ -183,11 +183,11 @@ export class TablePane {
     return rows;
   }
 
-  /** What of it one sees. */
+  /** Its visible part. */
   #look(isResized: boolean): void {
     if (isResized) this.#seen = this.#grid.clientWidth;
     this.#left = this.#grid.scrollLeft;
-    if (this.table && this.#seen > 0) this.#seeColumns(isResized); // else nobody sees it
+    if (this.table && this.#seen > 0) this.#seeColumns(isResized); // else it is invisible
   }
 
   /** The name column takes what the others leave, or what the user drew it to. */
@@ -483,7 +483,7 @@ export class TablePane {
     return this.app.state.ofParent && this.table.isTree && !Number.isNaN(this.app.columns.whole(column));
   }
 
-  /** What is 100% in a row: the program, or what is around it; NaN: shares make no sense. */
+  /** The value of 100% in a row: the program, or the surrounding scope; NaN: shares are meaningless. */
   #whole(row: number, column: Column): number {
     const { columns, model } = this.app;
     const up = this.#isOfParent(column) ? model.places.parent[this.table.place(row)] : NONE;

@@ -343,7 +343,7 @@ export class TableTools {
   }
 }
 
-/** From the program down to what is selected. */
+/** From the program down to the selection. */
 export class PathBar {
   readonly element = h('nav', { class: 'path', 'aria-label': 'Where the selected row stands' });
   #drawn: number | null | undefined;

@@ -16,7 +16,7 @@ export class TreeApp {
   readonly #met = new Memo<null>();
   readonly #opened = new Memo<null>();
 
-  /** `choose`: what a click on a node does; the page's selection is followed where nothing is said. */
+  /** `choose`: the action of a click on a node; by default the page's selection follows. */
   constructor(
     private readonly main: App,
     readonly tree: MadeTree,
@@ -52,7 +52,7 @@ export class TreeApp {
     if (main.state.calls !== rows) main.store.dispatch({ type: 'calls', rows });
   }
 
-  /** What an address said was open. */
+  /** Open nodes from the address. */
   #open(rows: CallRows | null): null {
     const { app } = this;
     const { expanded, selected } = app.state;
@@ -85,7 +85,7 @@ export class TreeApp {
       this.main.store.dispatch({ type: 'show-source', source: { file: callFile, first: line, last: line } });
   }
 
-  /** What was chosen in the page holds here. */
+  /** Selections in the page apply here. */
   follow(): void {
     const { main, app } = this;
     const { sortBy, descending, shown, form, ofParent, filter, least, typed, base, selected } = main.state;
@@ -163,7 +163,7 @@ export class TreeApps {
     return callsIndex < 0 ? null : this.of(callsIndex);
   }
 
-  /** The same, one row a call: what the view Calls shows. */
+  /** The same, one row a call: the view Calls. */
   callRows(): TreeApp | null {
     const { main } = this;
     const calls = this.calls();

@@ -159,7 +159,7 @@ export class Pages {
   }
 }
 
-/** Table and slots, beside or above one another; on a narrow screen one of them. */
+/** Table and slots, side by side or above one another; on a narrow screen one of them. */
 export class Workspace {
   readonly element: HTMLElement;
   readonly #slots: readonly SlotView[];
