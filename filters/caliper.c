@@ -6,7 +6,7 @@
  *                  "column_metadata": [{"is_value": true}, ...], "nodes": [{"label": "main"}, {"label": "f", "parent": 0}]}
  *     json        [{"path": "main/f", "count": 100}, ...], or {"records": [...], "globals": ..., "attributes": ...}
  *
- * The regions ("path") are the call path where no other is known. Columns that cannot be added up (minima, maxima,
+ * The regions ("path") are the call path if there is no other. Columns that cannot be added up (minima, maxima,
  * inclusive values, shares) are left out.
  */
 #include "filters/base/builder.h"
@@ -152,8 +152,8 @@ static enum kind kind_named(const char *name)
     return NEW;
 }
 
-/* Inclusive values are what adding up gives; of minima, maxima, shares there is no sum. The mean of sums over processes
-   is one that adds up. */
+/* Inclusive values are sums of the others; minima, maxima, shares have no sum. The mean of sums over processes is
+   additive. */
 static bool adds_up(const char *name)
 {
     static const char *const never[] = {"min#",           "max#",      "percent_total#", "ratio#", "variance#",
@@ -168,8 +168,8 @@ static bool adds_up(const char *name)
     return true;
 }
 
-/* Times are kept in nanoseconds: counts are whole numbers. Caliper's time.duration is in microseconds where its name does
-   not say ".ns"; what people rename is in seconds. */
+/* Times are kept in nanoseconds: counts are integers. Caliper's time.duration is in microseconds if its name does
+   not end in ".ns"; renamed columns are in seconds. */
 static void set_unit(struct column *c, const char *unit)
 {
     const char *name = c->name;
@@ -270,7 +270,7 @@ static void worker_of(struct caliper *c, uint32_t *rank, uint32_t *thread)
     }
 }
 
-/* Where the sample itself was, below its path. */
+/* The location of the sample itself, below its path. */
 static void place_sample(struct caliper *c, const struct field *f, struct builder_place *p, char **owned)
 {
     enum kind kind = c->columns.items[f->column].kind;

@@ -263,8 +263,8 @@ static struct segment read_segment(const struct json *j, json_ix list)
     return (struct segment){v[0], v[2], v[3] != 0, v[4] != 0, v[5] != 0};
 }
 
-/* As LLVM's LineCoverageStats counts a line: the most of what holds at its beginning and of regions that begin in it.
- */
+/* As LLVM's LineCoverageStats counts a line: the largest of the count at its beginning and of regions that begin in
+   it. */
 static void llvm_line(struct builder *s, uint32_t event, struct builder_place *p, uint64_t line,
                       const struct segment *before, uint64_t entries)
 {

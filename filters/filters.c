@@ -54,7 +54,7 @@ const struct filter *filter_named(const char *name, struct err *err)
 
 /* ---- whose file is it? ------------------------------------------------------------------------ */
 
-/* Reports that look like data, and what can be read in their place. */
+/* Reports that look like data, and the files that can be read instead. */
 static int refuse(const void *bytes, size_t len, const char *name, struct err *err)
 {
     static const struct {
@@ -74,7 +74,7 @@ static int refuse(const void *bytes, size_t len, const char *name, struct err *e
     return 0;
 }
 
-/* 1: *found; 0: nobody's; -1: of two, and a person has to say. */
+/* 1: *found; 0: none; -1: of two, and the user has to choose. */
 static int recognise(const void *bytes, size_t len, const char *name, const struct filter **found, struct err *err)
 {
     *found = NULL;
@@ -110,7 +110,7 @@ struct opened { /* a file's plain bytes */
     struct filemap map;
 };
 
-/* The file that is the other tool's: `path` itself, or the one by which its folder is told. NULL: there is none. */
+/* The other tool's file: `path` itself, or the one that identifies its folder. NULL: there is none. */
 static char *foreign_file(const char *path)
 {
     static const char *const heads[] = {"meta.db", "experiment.xml"};
@@ -129,7 +129,7 @@ static int open_file(struct opened *o, const char *path, struct err *err)
 {
     *o = (struct opened){.path = foreign_file(path)};
     if (!o->path)
-        o->path = mem_strdup(path); /* what is wrong with it, opening it says */
+        o->path = mem_strdup(path); /* opening it reports the error */
     int status = filemap_open(&o->map, o->path, err);
     if (status == 0) {
         struct filemap plain;

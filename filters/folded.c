@@ -69,12 +69,12 @@ struct folded {
     uint32_t event;
     struct names names;
     size_t decimals;      /* of the values; they are counted in units of that */
-    size_t deep, ignored; /* stacks that are cut; lines that are none */
+    size_t deep, ignored; /* truncated stacks; invalid lines */
     bool any;
     struct err *err;
 };
 
-/* Of a stack that is too deep the outermost frames are left out: its leaf is what counts. */
+/* Of a stack that is too deep the outermost frames are left out: the costs are its leaf's. */
 static char *cut_stack(struct folded *f, char *stack)
 {
     size_t frames = 1;
@@ -122,7 +122,7 @@ static int add_line(struct folded *f, struct line_reader *r, const char *name)
     return 0;
 }
 
-/* Fractions are kept: what is counted is tenths, hundredths, ... then, as far as 64 bits hold them. */
+/* Fractions are kept: the counts are tenths, hundredths, ... then, as far as 64 bits hold them. */
 static size_t most_decimals(const struct filter_input *in)
 {
     struct line_reader r = filter_line_reader_make(in->bytes, in->len);

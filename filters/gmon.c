@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gmon.out of programs compiled with -pg (glibc's sys/gmon_out.h): how often each stretch of code was seen, and arcs
+ * gmon.out of programs compiled with -pg (glibc's sys/gmon_out.h): how often each range of code was seen, and arcs
  * between callers and callees. Addresses are link-time ones, as glibc writes them for any program; the file does not
- * say of which program, so that is an option, "a.out" as with gprof where it is not given.
+ * name the program, so that is an option, "a.out" by default as with gprof.
  *
  *     "gmon", version, 12 bytes | records: tag 0 histogram, 1 arc, 2 basic blocks
  */
@@ -17,7 +17,7 @@ struct gmon {
     const struct filter_input *in;
     struct builder builder;
     const char *module;
-    struct filter_image image; /* of the program, where it is here */
+    struct filter_image image; /* of the program, if it is here */
     struct filemap code;
     uint32_t calls;
     struct table *edges; /* NULL: no arc so far */
@@ -55,8 +55,8 @@ static int read_histogram(struct gmon *g, struct cursor *c)
     return 0;
 }
 
-/* Of what a call returns to glibc keeps 16-byte blocks (HASHFRACTION), and of the function called the place after its
-   call of mcount. So the call is the one in that block that leads to just before that place, where there is one. */
+/* Of a return address glibc keeps 16-byte blocks (HASHFRACTION), and of the called function the address after its
+   call of mcount. So the call is the one in that block that leads to just before that address, if there is one. */
 enum { BLOCK_BYTES = 16, PROLOGUE_BYTES = 64, CALL = 0xe8, CALL_BYTES = 5 };
 
 static uint64_t call_at(const struct gmon *g, uint64_t from, uint64_t to)

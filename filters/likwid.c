@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What likwid-perfctr prints with -O, with the marker API (-m) or without: tables of CSV, for each region and group.
+ * Output of likwid-perfctr -O, with the marker API (-m) or without: tables of CSV, for each region and group.
  *
  *     TABLE,Region Sum,Group 1 Raw,FLOPS_DP,3
  *     Region Info,HWThread 0,HWThread 1
@@ -30,7 +30,7 @@ struct likwid {
     char *group;           /* of the table that is read */
     uint32_t context;
     bool raw;         /* in a table that is read */
-    uint64_t missing; /* rows that the table still has to have, as its first line says */
+    uint64_t missing; /* missing rows of the table, by its first line */
     bool counting;    /* its rows have begun */
     unsigned long number;
     struct err *err;
@@ -101,7 +101,7 @@ static void begin_table(struct likwid *l)
     l->builder.region = region ? hpcprof_add_region(l->builder.into, region, 0) : 0;
 }
 
-/* The line that names the columns' threads. Columns of GPUs are none. */
+/* The line that names the columns' threads. Columns of GPUs are skipped. */
 static int begin_columns(struct likwid *l, size_t from)
 {
     uint32_t number;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What PAPI's high-level interface writes, a file for each process (papi_hl_output/rank_N.json):
+ * Output of PAPI's high-level interface, a file for each process (papi_hl_output/rank_N.json):
  *
  *     {"papi_version": "7.0.0.0", "event_definitions": {"PAPI_TOT_CYC": {"type": "delta"}}, "threads": {"0": {"regions":
  *      {"0": {"name": "solve", "parent_region_id": "-1", "cycles": "470", "PAPI_TOT_CYC": {"region_value": "9", ...}}}}}}
  *
- * A value is of the region with the regions in it: what is counted here is the region's own.
+ * A value is inclusive of inner regions: the counts here are exclusive.
  */
 #include "filters/base/builder.h"
 #include "filters/formats.h"
@@ -26,9 +26,9 @@ struct papi {
     struct builder builder;
     const char *module;
     struct VEC(struct region) regions; /* of the thread that is read */
-    struct VEC(uint64_t) inner;        /* what the regions in each of them have, of the event that is read */
+    struct VEC(uint64_t) inner;        /* sums of inner regions, of the event that is read */
     struct hashmap by_id;
-    bool below, instant; /* regions had less than the regions in them; events that are no sums */
+    bool below, instant; /* regions had less than their inner regions; events that are not sums */
     struct err *err;
 };
 
@@ -92,7 +92,7 @@ static int add_region(struct papi *p, json_ix at)
     return 0;
 }
 
-/* The regions' own values of one event: parents stand before what is in them. */
+/* The regions' exclusive values of one event: parents come before their inner regions. */
 static void read_event(struct papi *p, const char *event)
 {
     const struct json *j = p->json;

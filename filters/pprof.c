@@ -228,7 +228,8 @@ static const char *module_of(struct pprof *p, const struct location *l)
     return *file ? file : "[unknown]";
 }
 
-/* The contexts of one location, its outermost line first: what is inlined is called by what it is inlined into. */
+/* The contexts of one location, its outermost line first: the caller of an inlined function is the one it is inlined
+   into. */
 static uint32_t location_context(struct pprof *p, uint64_t id, uint32_t parent)
 {
     uint32_t i = hashmap_get(&p->location_index, id);

@@ -18,7 +18,7 @@
 
 enum { MOST_METRICS = 10000 };
 
-struct scope { /* what an open element is, and what it adds to those around it */
+struct scope { /* the kind of an open element, and its addition to those around it */
     str_id module, file, procedure;
     uint32_t line;
 };
@@ -44,7 +44,7 @@ static int add_metric(struct profile *p, const struct xml_event *event, struct e
     if (p->events.count == MOST_METRICS)
         return err_set(err, ERR_LIMIT, "%s:%llu: has more than %d metrics", p->name, (unsigned long long)event->line,
                        MOST_METRICS);
-    /* A short name is a number as a rule, which tells a reader nothing. */
+    /* A short name is usually a number, which does not inform a reader. */
     bool number = brief[strspn(brief, "0123456789")] == '\0';
     const char *name = number && native && *native ? native : brief;
     struct hpcprof_event row = {.name = strtab_add(p->into->strings, name),

@@ -79,7 +79,7 @@ static int read_evented(struct speedscope *s, json_ix profile, uint32_t event, d
             builder_add_number(&s->builder, around, event, (at - last) * scale);
         last = at;
         if (strcmp(json_string_of(j, json_get(j, i, "type")), "O") == 0) {
-            /* of a stack that is too deep the frames in between are left out: its leaf is what counts */
+            /* of a stack that is too deep the frames in between are left out: the costs are its leaf's */
             bool is_deep = s->open.count >= LIMIT_PATH_DEPTH;
             uint32_t caller = is_deep ? s->open.items[LIMIT_PATH_DEPTH - 2] : around;
             s->deep += is_deep;
@@ -114,8 +114,8 @@ static const char *unit_of(const char *unit, double *scale)
     return "";
 }
 
-/* Profiles of several threads are one event in as many threads; of several metrics, an event each: it is the unit, and
-   the name where that is not a thread's, that tells. */
+/* Profiles of several threads are one event in as many threads; of several metrics, an event each: the unit decides,
+   and the name if it is not a thread's. */
 static int read_profile(struct speedscope *s, json_ix profile, uint32_t number)
 {
     const struct json *j = s->json;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any table: CSV, TSV, or columns of text, as the person who has it says what its columns are:
+ * Any table: CSV, TSV, or columns of text, with the meaning of its columns given by the user:
  *
  *     hpcview import table --columns file,line,procedure,CYCLES,- --separator , --skip 1 --units cycles prof.csv
  *
- * "file", "line", "procedure", "module" and "thread" say where; "-" is nothing; any other word is a metric's name.
+ * "file", "line", "procedure", "module" and "thread" are the location; "-" is ignored; any other word is a metric's
+ * name.
  */
 #include "filters/base/builder.h"
 #include "filters/formats.h"
@@ -171,7 +172,7 @@ static int read_row(struct table_reader *t, char *text)
     return 0;
 }
 
-/* No content tells a table from any text: it is named, and its columns with it. */
+/* Content does not distinguish a table from any other text: the format must be named, with its columns. */
 bool table_sniff(const void *bytes, size_t len)
 {
     (void)bytes, (void)len;

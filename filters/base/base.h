@@ -12,7 +12,7 @@
 
 /* One line of the input without its end. */
 struct line_reader {
-    const char *at, *end; /* what comes after it */
+    const char *at, *end; /* the following bytes */
     const char *line;     /* in the input */
     size_t len;
     struct buf text; /* a copy of it, NUL-terminated and lent until the next one */
@@ -20,7 +20,7 @@ struct line_reader {
 };
 struct line_reader filter_line_reader_make(const void *bytes, size_t len);
 bool filter_line_reader_next(struct line_reader *);
-/* The same in two: where it lies, and the copy for those that want one. */
+/* The same in two: the text in place, and a copy for callers that need one. */
 bool filter_line_reader_step(struct line_reader *);
 char *filter_line_reader_copy(struct line_reader *);
 void filter_line_reader_release(struct line_reader *);
@@ -30,15 +30,16 @@ bool input_open(const struct filter_input *, const char *path, struct filemap *)
 bool filter_looks_like_text(const void *bytes, size_t len);
 const char *filter_skip_blanks(const char *s);
 
-/* Names that linkers know (C++, Rust, modules of gfortran) in words, as those of binaries are; others stay. Zero-initialise. */
+/* Names that linkers know (C++, Rust, modules of gfortran), demangled as those of binaries are; others stay.
+   Zero-initialise. */
 struct names {
-    struct hashmap known; /* by string, its name in words */
+    struct hashmap known; /* by string, its demangled name */
 };
 const char *names_in_words(struct names *, struct strtab *, const char *name);
 void names_release(struct names *);
 
-/* 1: it is a gzip or zstd file (of any number of members), and *plain, to be released, what is in it; 0: it is not packed.
-   More than LIMIT_IMPORT_BYTES, or a packing that is damaged, is an error. */
+/* 1: it is a gzip or zstd file (of any number of members), and *plain, to be released, has its contents; 0: not
+   compressed. More than LIMIT_IMPORT_BYTES, or damage, is an error. */
 int filter_unpack(struct filemap *packed, const char *name, struct filemap *plain, struct err *);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places by line, and what happened there. */
+/* Places by line, and their counts. */
 #include "filters/base/builder.h"
 
 #include <stdlib.h>
@@ -114,7 +114,7 @@ void builder_threads_release(struct builder_threads *t)
 
 void builder_add_number(struct builder *s, uint32_t context, uint32_t event, double value)
 {
-    bool fits = value > -0.5 && value < 0x1p64; /* what is computed as a difference may be a little below 0 */
+    bool fits = value > -0.5 && value < 0x1p64; /* a difference may be a little below 0 */
     s->left_out += !fits;
     builder_add(s, context, event, 0, fits && value > 0 ? (uint64_t)(value < 0x1p52 ? value + 0.5 : value) : 0);
 }

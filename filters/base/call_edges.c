@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who called whom. */
+/* Counts of calls. */
 #include "filters/base/call_edges.h"
 
 int call_edges_declare(struct hpcprof *into, struct table **table, struct err *err)

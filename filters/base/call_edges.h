@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who called whom: the table `call_edges`, the same from every format that counts calls. */
+/* Counts of calls: the table `call_edges`, the same from every format that counts calls. */
 #ifndef FILTERS_CALL_EDGES_H
 #define FILTERS_CALL_EDGES_H
 
 #include "filters/base/base.h"
 
 struct call_edge {
-    uint32_t caller, callee; /* contexts: the place of the call, and the function; TABLE_NONE: nobody knows */
+    uint32_t caller, callee; /* contexts: the place of the call, and the function; TABLE_NONE: unknown */
     uint64_t calls, cost;    /* cost: inclusive; TABLE_NO_COUNT: not counted */
 };
 

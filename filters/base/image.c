@@ -125,7 +125,8 @@ void filter_image_debug_file(const void *bytes, size_t len, char path[128])
     }
 }
 
-/* Compilers' copies of a function ("f.part.0", "f [clone .cold]"), versions ("f@@V1") and parameters aside. */
+/* Ignoring suffixes of compilers' copies of a function ("f.part.0", "f [clone .cold]"), versions ("f@@V1") and
+   parameters. */
 static size_t name_length(const char *name)
 {
     size_t n = strcspn(name, "@.");

@@ -2,8 +2,8 @@
 /*
  * Keys that come again and again, as rows of a table: each once, in the order of first coming.
  *
- * Tools write what they counted part after part, and most parts in the order of the one before: so the row that followed
- * last time is tried first, and hashing is for what is new.
+ * Tools write their counts part after part, and most parts in the order of the one before: so the row that followed
+ * last time is tried first, and hashing is for new ones.
  */
 #ifndef FILTERS_INTERNER_H
 #define FILTERS_INTERNER_H
@@ -12,7 +12,7 @@
 
 struct interner_key {
     uint32_t a[6];
-    uint64_t b[2]; /* addresses and lines: what comes together has near ones */
+    uint64_t b[2]; /* addresses and lines: adjacent keys are close */
 };
 
 struct interner {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names as linkers know them, in words. */
+/* Demangling of linker names. */
 #include "filters/base/base.h"
 #include "support/demangle.h"
 

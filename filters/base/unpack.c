@@ -14,10 +14,10 @@
 #include <zstd.h>
 #endif
 
-/* What is unpacked is in memory up to LIMIT_UNPACKED_IN_MEMORY, and beyond that in a file without a name, which is mapped
-   like any other: the memory that a large recording takes is not that of its bytes. */
+/* Unpacked data are in memory up to LIMIT_UNPACKED_IN_MEMORY, and beyond that in a file without a name, which is
+   mapped like any other: the memory used does not grow with the recording. */
 struct output {
-    struct filemap *from; /* what is packed */
+    struct filemap *from; /* packed data */
     uint8_t *bytes;
     size_t used, capacity;
     int fd;       /* of the file; -1: none */
@@ -53,7 +53,7 @@ static bool file_away(struct output *o)
     return true;
 }
 
-/* Room for more: NULL, or why there is none. */
+/* Space for more: NULL, or why there is none. */
 static const char *make_room(struct output *o)
 {
     if (o->used < o->capacity)
@@ -70,8 +70,7 @@ static const char *make_room(struct output *o)
     return o->fd >= 0 && file_away(o) ? NULL : no_room;
 }
 
-/* NULL, or what is wrong. Members may follow each other; bytes after the last one that are none are passed over, as
-   gzip does. */
+/* NULL, or the fault. Members may follow each other; other bytes after the last one are skipped, as by gzip. */
 static const char *unpack_gzip(struct output *o, const uint8_t *in, size_t in_len)
 {
     z_stream z = {0};

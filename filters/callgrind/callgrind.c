@@ -93,7 +93,7 @@ static int read_header(struct callgrind *c, const char *key, size_t n)
         if (c->parts++ && c->again)
             return callgrind_jumps_add(c, c->parts - 1);
     }
-    return 0; /* version, desc, summary, event: nothing that is wanted */
+    return 0; /* version, desc, summary, event: not needed */
 }
 
 /* ---- lines with costs ------------------------------------------------------------------------------------------ */
@@ -137,7 +137,7 @@ static void add_costs(struct callgrind *c, const uint64_t *values, size_t count)
         c->costs.items[row * c->event_count + i] += values[i];
 }
 
-/* What a call cost is inclusive: no cost of this line, but of the edge. */
+/* The cost of a call is inclusive: not of this line, but of the edge. */
 static int add_call(struct callgrind *c)
 {
     uint64_t values[MOST_EVENTS];

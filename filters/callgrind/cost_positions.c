@@ -9,7 +9,7 @@ static bool same(const struct cost_position *a, const struct cost_position *b)
     return a->address == b->address && a->line == b->line && a->group == b->group;
 }
 
-/* What ascends in a stretch: addresses, or lines where there are none. */
+/* The ascending key of a stretch: addresses, or lines if there are none. */
 static uint64_t height(const struct cost_position *s)
 {
     return s->address ? s->address : s->line;

@@ -2,10 +2,10 @@
 /*
  * The places of a callgrind file, as rows of a table: each once, in the order of first coming.
  *
- * A file names a function, and then its instructions by ascending addresses; where it goes back, it is by a few basic
- * blocks that overlap. Its further parts say the same again. So a place is, as a rule, the one behind the last, or new
- * because nothing of its group lies as far; the rest is sought among the ascending stretches of the function, and only
- * what is neither is hashed: a file of one part never is.
+ * A file names a function, and then its instructions by ascending addresses; it goes back only for a few basic blocks
+ * that overlap. Its further parts repeat the same. So a place is usually the one after the last, or new because nothing
+ * of its group has an address as high; otherwise it is searched among the ascending stretches of the function, and only
+ * if it is in none of them hashed: never in a file of one part.
  */
 #ifndef FILTERS_COST_POSITIONS_H
 #define FILTERS_COST_POSITIONS_H
@@ -17,7 +17,7 @@ struct cost_position {
     uint32_t line, group; /* line 0: not known */
 };
 
-struct cost_group { /* what is said once for many places: ids of the caller's */
+struct cost_group { /* stored once for many places: ids of the caller's */
     uint32_t thread, object, function, file, own_file;
     uint32_t first;            /* row at the time of its first coming */
     struct cost_position most; /* of it */

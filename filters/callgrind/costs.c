@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Costs of a callgrind file: whose they are, and what becomes of them. */
+/* Costs of a callgrind file: their functions and contexts. */
 #include "filters/base/call_edges.h"
 #include "filters/callgrind/reader.h"
 
@@ -28,7 +28,7 @@ void callgrind_settle_thread(struct callgrind *c)
     c->has_thread = c->group_changed = true;
 }
 
-/* cachegrind does not say in which object a function is: that of the program, as far as it tells. */
+/* cachegrind does not record the object of a function: the program's is assumed. */
 static const char *program_of(struct callgrind *c, char **owned)
 {
     const char *command = strtab_get(c->into->strings, c->command);
@@ -65,7 +65,7 @@ static const struct object *object_of(struct callgrind *c, str_id name)
     return settled ? &c->known_objects.items[name] : settle_object(c, name);
 }
 
-/* An instruction has its address where its object is here to tell what is there; else the line. */
+/* An instruction has its address if its object is available for structure; else the line. */
 static struct hpcprof_context context_of(struct callgrind *c, const struct code_place *p)
 {
     const struct object *o = object_of(c, p->object);
@@ -162,7 +162,7 @@ void callgrind_flush(struct callgrind *c, bool last)
     vec_release(&c->costs);
 }
 
-/* Where a function begins that was called, something was executed as a rule. */
+/* The first instruction of a called function was usually executed. */
 uint32_t callgrind_context_at(struct callgrind *c, const struct code_place *p)
 {
     struct hpcprof_context context = context_of(c, p);

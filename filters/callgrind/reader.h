@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files that read callgrind's format share. A file is read line after line:
+ * Declarations shared by the files that read callgrind's format. A file is read line after line:
  *
  *     callgrind.c         lines: headers, names, costs, calls, jumps
  *     tokens.c            numbers, positions and names in a line
@@ -47,7 +47,7 @@ struct callgrind {
     const struct filter_input *in;
     const char *name;     /* of the input */
     struct filemap *map;  /* which it is of */
-    const char *at, *end; /* what is left of the line */
+    const char *at, *end; /* the rest of the line */
     const char *text_end; /* of the file */
     unsigned long line;   /* for messages */
     bool cachegrind;
@@ -72,12 +72,12 @@ struct callgrind {
     struct callgrind_call call;    /* that waits for the line that says where it stands */
     bool has_call;
     unsigned parts;
-    /* what was counted, each place once: a file has as many parts as there were dumps */
+    /* counts, each place once: a file has as many parts as there were dumps */
     struct cost_positions positions;
-    bool group_changed; /* callgrind_positions_enter is to be told */
+    bool group_changed; /* callgrind_positions_enter must be called */
     struct interner calls;
     struct VEC(uint64_t) costs;    /* by row and event, since the events were named */
-    struct VEC(uint64_t) executed; /* by row: Ir, where there are addresses */
+    struct VEC(uint64_t) executed; /* by row: Ir, if there are addresses */
     struct VEC(uint32_t) contexts; /* by row; UINT32_MAX: not made yet */
     bool first_file, distinct;     /* distinct: each row with an address is a context of its own */
     struct VEC(struct call_sum) call_sums;
@@ -136,7 +136,7 @@ static inline unsigned few_digits(const char *at, uint64_t *value)
     return bits / 8;
 }
 
-/* "16" or "0x10", and what is behind it; NULL: it is no number. */
+/* "16" or "0x10", and the text behind it; NULL: not a number. */
 static inline const char *read_number(const struct callgrind *c, const char *at, uint64_t *value)
 {
     unsigned digits = c->text_end - at >= 8 ? few_digits(at, value) : 0;
@@ -146,12 +146,12 @@ static inline const char *read_number(const struct callgrind *c, const char *at,
 }
 
 bool callgrind_number(struct callgrind *, uint64_t *value);
-/* "16", "+3", "-2" or "*", after what the last line had: an address, a line or both. */
+/* "16", "+3", "-2" or "*", relative to the last line's: an address, a line or both. */
 bool callgrind_positions(struct callgrind *, uint64_t *address, uint64_t *line);
 str_id callgrind_rest_of_line(struct callgrind *);
 /* "(12) name" gives number 12 that name, "(12)" is the name it has, anything else is the name itself. */
 int callgrind_name(struct callgrind *, struct name_table *, str_id *name);
-/* 0 for what callgrind writes where debug information has no name. */
+/* 0 for the name that callgrind writes if debug information has none. */
 str_id callgrind_known(const struct callgrind *, str_id name);
 
 /* ---- costs.c */
@@ -172,7 +172,7 @@ uint32_t callgrind_context_at(struct callgrind *, const struct code_place *);
 /* Costs become counts when other events are named, and at the end (last); then it is known whether there are jumps. */
 void callgrind_flush(struct callgrind *, bool last);
 int callgrind_call_edges(struct callgrind *);
-/* What was executed in the whole file, for the jumps. */
+/* Executions in the whole file, for the jumps. */
 void callgrind_jumps_executed(struct callgrind *);
 int callgrind_jumps_add(struct callgrind *, unsigned part);
 

@@ -30,7 +30,7 @@ bool callgrind_number(struct callgrind *c, uint64_t *value)
     return behind != NULL;
 }
 
-/* "16", "+3", "-2" or "*", after what the last line had. */
+/* "16", "+3", "-2" or "*", relative to the last line's. */
 static bool position(struct callgrind *c, uint64_t last, uint64_t *position)
 {
     uint64_t v = 0;

@@ -6,8 +6,8 @@
  *     <Metric i="3" n="CPUTIME (usec):Sum (E)" t="exclusive" .../> <LoadModule i="2" n="a.out"/> <Procedure i="7" n="main"/>
  *     <PF n="7" lm="2" f="3" l="19">  <C l="27">  <PF ...>  <S l="31"> <M n="3" v="1.2e+06"/> </S>
  *
- * Numbers stand for names of the tables, or names stand there themselves. A statement's exclusive value is what was
- * measured there; all others are sums of these.
+ * Numbers refer to names of the tables, or names are written directly. A statement's exclusive value is its measured
+ * cost; all others are sums of these.
  */
 #include "filters/hpctoolkit/hpctoolkit.h"
 #include "filters/hpctoolkit/hpctoolkit_int.h"
@@ -79,7 +79,7 @@ static void name_row(struct experiment_xml *x, struct hashmap *table, const stru
     *hashmap_put(table, number(xml_attr_get(event, "i"))) = strtab_add(x->strings, unknown ? "" : name);
 }
 
-/* A number of the table, else a name; NULL: what `around` has. */
+/* A number of the table, else a name; NULL: the one of `around`. */
 static str_id named(struct experiment_xml *x, const struct hashmap *table, const char *text, str_id around)
 {
     if (!text)
@@ -138,7 +138,7 @@ static int add_value(struct experiment_xml *x, const struct xml_event *event, st
     return 0;
 }
 
-/* Frames that stand for the whole program, and for callers that are not known, are none. */
+/* Frames for the whole program, and for unknown callers, are skipped. */
 static bool is_root(const char *name)
 {
     return strcmp(name, "<program root>") == 0 || strcmp(name, "<thread root>") == 0 ||
@@ -161,7 +161,8 @@ static bool is(const struct xml_event *event, const char *element)
     return strcmp(event->element, element) == 0;
 }
 
-/* Inlined procedures are called by what they are inlined into: Pr of call paths where they are alien, A of flat profiles. */
+/* The caller of inlined procedures is the procedure they are inlined into: Pr of call paths if they are alien, A of
+   flat profiles. */
 static void enter_scope(struct experiment_xml *x, struct frame *f, const struct xml_event *event)
 {
     const char *alien = xml_attr_get(event, "a"), *line = xml_attr_get(event, "l"), *name = xml_attr_get(event, "n");
@@ -267,7 +268,7 @@ static int open_file(const struct filter_input *in, const char *path, struct fil
     return in->open ? in->open(path, map, err) : err_set(err, ERR_FORMAT, "%s: needs %s beside it", in->name, path);
 }
 
-/* One of the files of a database was named: the others stand beside it. */
+/* If one of the files of a database was named, the others are in the same folder. */
 static int read_files(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
     char *folder = mem_strndup(in->name, (size_t)(path_base(in->name) - in->name));

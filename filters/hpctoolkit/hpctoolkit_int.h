@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two kinds of HPCToolkit's databases have in common. */
+/* Declarations shared by the two kinds of HPCToolkit's databases. */
 #ifndef FILTERS_HPCTOOLKIT_INT_H
 #define FILTERS_HPCTOOLKIT_INT_H
 

@@ -24,7 +24,7 @@ struct value_kind { /* by the file's number */
     double scale;
 };
 
-struct place {        /* a context: what it is in, so far */
+struct place {        /* a context: its parent, so far */
     uint64_t at, end; /* children that are not read yet */
     const char *module, *name, *file;
     uint64_t line;
@@ -72,7 +72,7 @@ static bool inside(const struct bytes *b, uint64_t at, uint64_t size)
     return at <= b->len && size <= b->len - at;
 }
 
-/* The structure of `size` bytes at `at`; bad where it is not in the file. */
+/* The structure of `size` bytes at `at`; bad if it is not in the file. */
 static struct cursor structure(const struct bytes *b, uint64_t at, uint64_t size)
 {
     bool in = inside(b, at, size);
@@ -87,7 +87,7 @@ static uint64_t u64_at(const struct bytes *b, uint64_t at)
     return cursor_u64(&c);
 }
 
-/* "" for 0, and for what is no text in the file. */
+/* "" for 0, and for an invalid text of the file. */
 static const char *text_at(const struct bytes *b, uint64_t at)
 {
     struct cursor c = structure(b, at, at && at < b->len ? b->len - at : UINT64_MAX);
@@ -194,7 +194,7 @@ static void enter_function(struct v4 *v, struct place *p, uint64_t at)
     p->line = 0;
 }
 
-/* What a context says of itself is packed behind it, as its flags tell. */
+/* A context's own fields are packed behind it, as its flags say. */
 static void enter_context(struct v4 *v, struct place *p, struct cursor *flex, unsigned flags, bool function,
                           bool called)
 {
@@ -209,7 +209,7 @@ static void enter_context(struct v4 *v, struct place *p, struct cursor *flex, un
     if (flags & HAS_SOURCE) {
         const char *file = source_at(v, cursor_u64(flex));
         uint64_t line = cursor_u32(flex);
-        cursor_u32(flex); /* the rest of its word: what follows is of 8 bytes */
+        cursor_u32(flex); /* the rest of its word: the following fields are of 8 bytes */
         if (!function && *file) {
             p->file = file;
             p->line = line;
@@ -383,7 +383,7 @@ static double *sum_at(struct v4 *v, uint32_t node, uint32_t kind)
     return &v->sums.items[*slot].own;
 }
 
-/* What a context has is not its parent's own. Contexts that meta.db does not have are its parents' own. */
+/* A context's values are not its parent's own. Those of contexts missing in meta.db are their parents' own. */
 static int read_values(struct v4 *v, const struct profile *p, uint64_t i)
 {
     struct cursor c = structure(&v->profile, p->indices + 12 * i, 12);
@@ -430,7 +430,7 @@ static int add_profile(struct v4 *v, const struct profile *p)
     return status;
 }
 
-/* Twice: who is there, and then what they have. */
+/* Two passes: threads, and then their values. */
 static int read_profiles(struct v4 *v, bool values)
 {
     uint64_t at = section(&v->profile, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perf.data: what its events are, and what is known of the recording. */
+/* perf.data: its events, and facts about the recording. */
 #include "filters/perf/data.h"
 
 #include <stdio.h>
@@ -75,7 +75,7 @@ void perf_data_read_ids(struct perf_data *d, struct cursor *b, uint32_t attr)
         *hashmap_put(&d->ids, cursor_u64(b)) = attr;
 }
 
-/* Where no name is given: as perf calls the events of the kernel and of all processors. */
+/* Default names: perf's names of the events of the kernel and of all processors. */
 static const char *attr_name(const struct attr *a)
 {
     static const char *const hardware[] = {
@@ -174,8 +174,8 @@ static void read_command(struct perf_data *d, struct cursor b)
     set_text(&d->command, line.bytes ? line.bytes : mem_strdup(""));
 }
 
-/* Names of events: for each its attribute, the number of its ids, its name, the ids. In a file the attributes are known
-   and come in the same order; in a pipe ids tell. */
+/* Names of events: for each its attribute, the number of its ids, its name, the ids. In a file the attributes are
+   known and come in the same order; in a pipe ids identify them. */
 static void read_event_names(struct perf_data *d, struct cursor b)
 {
     uint32_t count = cursor_u32(&b), size = cursor_u32(&b);

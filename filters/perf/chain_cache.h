@@ -14,7 +14,7 @@ struct chain_step {
     uint64_t ip;
     uint32_t parent;                 /* a context */
     uint32_t process;                /* CHAIN_STEP_NONE: the slot is free */
-    uint32_t version, context;       /* what it is, as the process's mappings were at that version */
+    uint32_t version, context;       /* its resolution, with the process's mappings at that version */
     uint32_t sum;                    /* the last one that was added to; CHAIN_STEP_NONE */
     uint32_t found : 31, caller : 1; /* found: of perf's own finding; 0: nothing */
 };
@@ -32,9 +32,9 @@ static inline bool chain_step_is(const struct chain_step *a, const struct chain_
            a->caller == b->caller;
 }
 
-/* Room for so many new ones, the first time too. True: they have moved; until then pointers to them hold. */
+/* Space for so many new ones, the first time too. True: they have moved; until then pointers to them are valid. */
 bool chain_cache_reserve(struct chain_cache *, size_t more);
-/* The one that is the same; a new one is a copy of what is looked for. Room was made. */
+/* The equal one; a new one is a copy of the key. Space was reserved. */
 struct chain_step *chain_cache_put(struct chain_cache *, const struct chain_step *, bool *is_new);
 void chain_cache_release(struct chain_cache *);
 

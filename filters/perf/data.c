@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perf.data, the file `perf record` writes, and what it writes to a pipe.
+ * perf.data, the file `perf record` writes, and its output to a pipe.
  *
  *     file:  header | attributes | ids | records | features (build ids, host, names of events, ...)
  *     pipe:  header | records, attributes and features among them
@@ -126,7 +126,7 @@ static int read_attrs(struct perf_data *d, const struct cursor *all, struct sect
 static int read_features(struct perf_data *d, const struct cursor *all, struct section data, const uint64_t bits[4])
 {
     struct cursor table = *all;
-    if (data.size > UINT64_MAX - data.offset || data.size == 0) /* what is wrong with the data is said there */
+    if (data.size > UINT64_MAX - data.offset || data.size == 0) /* the fault of the data is reported there */
         return 0;
     cursor_bytes(&table, data.offset + data.size);
     for (unsigned i = 0; i < 256; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files that read perf.data share; data.c is their door, and says what such a file is.
+ * Declarations shared by the files that read perf.data; data.c is the entry, and explains such a file.
  *
  *     data.c      the file, the pipe, and the records one after the other
  *     filter_unpack.c    records that are packed in others
@@ -82,16 +82,15 @@ struct perf_data {
     struct perf_run *run;
     const char *name; /* of the input */
     const uint8_t *begin, *end;
-    struct filemap *map; /* of the file */
-    bool big;            /* numbers are in big-endian order */
-    const uint8_t
-        *packed_place;  /* of the packed record that is read, or of the one that what is taken came from; NULL */
-    struct arena *kept; /* packed records that wait, each behind its place */
+    struct filemap *map;         /* of the file */
+    bool big;                    /* numbers are in big-endian order */
+    const uint8_t *packed_place; /* the compressed record that is read, or that the current record came from; NULL */
+    struct arena *kept;          /* packed records that wait, each behind its place */
     struct unpacking *unpacking; /* NULL: nothing was packed yet */
     struct VEC(struct attr) attrs;
     struct hashmap ids; /* event id to attribute */
     struct VEC(struct waiting) queue, spare;
-    uint64_t round_limit, latest; /* times: what the round before had last; what this one has */
+    uint64_t round_limit, latest; /* times: the last of the previous round; that of this one */
     struct VEC(struct perf_frame) frames;
     struct VEC(struct counter) counters; /* of the sample that is read; none: its period is in it */
     struct interner counted;     /* whose values are known: the counter's id, and its thread where each has its own */
@@ -107,7 +106,7 @@ struct record {
     struct cursor body;
 };
 
-/* Bytes of the file, or of what was packed in it. */
+/* Bytes of the file, or of its decompressed part. */
 static inline struct cursor perf_data_part(const struct perf_data *d, const uint8_t *begin, const uint8_t *end)
 {
     return (struct cursor){.p = begin, .end = end, .big = d->big};
@@ -125,11 +124,11 @@ static inline struct record perf_data_record_at(const struct perf_data *d, const
 
 /* ---- attrs.c */
 
-/* Text up to its NUL or to the end of what there is, as a copy to be freed. */
+/* Text up to its NUL or to the end of the bytes, as a copy to be freed. */
 char *perf_data_text(struct cursor *, uint64_t most);
 /* An error about what stands at `at`: -1. */
 int perf_data_wrong(const struct perf_data *, const uint8_t *at, const char *what);
-/* Reads the attribute at the beginning of b, which is left behind it. false: it is none. */
+/* Reads the attribute at the beginning of b, and moves b behind it. false: invalid. */
 bool perf_data_read_attr(struct perf_data *, struct cursor *b, uint64_t size);
 /* Ids of an attribute, as many as there are. */
 void perf_data_read_ids(struct perf_data *, struct cursor *, uint32_t attr);
@@ -138,7 +137,7 @@ void perf_data_read_build_id(struct perf_data *, struct cursor, uint16_t misc);
 void perf_data_update_event(struct perf_data *, struct cursor);
 /* Of the run. */
 uint32_t perf_data_event(struct perf_data *, struct attr *);
-/* Of an id that is not known: the first one. */
+/* Of an unknown id: the first one. */
 struct attr *perf_data_attr(struct perf_data *, uint64_t id);
 /* As digits, of the run's strings. */
 str_id perf_data_hex(struct perf_data *, const uint8_t *bytes, size_t n);
@@ -146,7 +145,7 @@ void perf_data_release_attrs(struct perf_data *);
 
 /* ---- records.c */
 
-/* The record there, and its size with what follows it; 0: it is none, or not all there. */
+/* The record there, and its size with its trailing data; 0: none, or incomplete. */
 uint64_t perf_data_whole_size(const struct perf_data *, const uint8_t *at, const uint8_t *end, struct record *);
 /* When it happened; 0: that is not in it. */
 uint64_t perf_data_time(const struct perf_data *, const struct record *);
@@ -156,7 +155,7 @@ void perf_data_release_records(struct perf_data *);
 
 /* ---- order.c */
 
-/* Takes it in its time, or at once where it has none. */
+/* Processes it in the order of time, or at once if it has none. */
 int perf_data_put(struct perf_data *, const uint8_t *at, const struct record *);
 int perf_data_finish_round(struct perf_data *);
 /* All that waits. */

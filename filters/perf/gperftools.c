@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Profiles of gperftools (CPUPROFILE=prof.out, libprofiler): words of the machine that wrote them, then what
- * /proc/self/maps said at the end.
+ * Profiles of gperftools (CPUPROFILE=prof.out, libprofiler): words of the machine that wrote them, then the contents of
+ * /proc/self/maps at the end.
  *
  *     0, 3, 0, period in us, 0 | times, n, n addresses (the innermost first), ... | 0, 1, 0 | text
  */

@@ -99,7 +99,7 @@ int perf_data_finish_round(struct perf_data *d)
     return status;
 }
 
-/* A record without a time is taken at once: what perf says of processes that ran before it. */
+/* A record without a time is processed at once: perf's records of processes that ran before it. */
 int perf_data_put(struct perf_data *d, const uint8_t *at, const struct record *r)
 {
     uint64_t time = perf_data_time(d, r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perf.data: what each record says. */
+/* perf.data: decoding of each record. */
 #include "filters/perf/data.h"
 
 enum { MISC_CPU_MODE = 7, MISC_KERNEL = 1, MISC_GUEST_KERNEL = 4, MISC_EXEC = 1 << 13, MISC_MMAP_BUILD_ID = 1 << 14 };
@@ -61,8 +61,8 @@ static void take_fork(struct perf_data *d, struct cursor b)
         perf_run_fork(d->run, pid, tid, parent, parent_tid);
 }
 
-/* What the events of the sample's group (`perf record -e '{a,b}:S'`) have counted until now, by their ids. Alone, the value
-   stands before the times; in a group behind them. */
+/* The current counts of the events of the sample's group (`perf record -e '{a,b}:S'`), by their ids. Alone, the
+   value comes before the times; in a group behind them. */
 static void read_counters(struct perf_data *d, const struct attr *a, struct cursor *b)
 {
     enum { ENABLED = 1, RUNNING = 2, ID = 4, GROUP = 8, LOST = 16 };
@@ -178,7 +178,7 @@ static uint64_t counted_since(struct perf_data *d, const struct counter *c, uint
     return c->value - before;
 }
 
-/* Each counter of the group is a sample of its own event, of what it counted since the last one. */
+/* Each counter of the group is a sample of its own event, with its count since the last one. */
 static void deliver_counters(struct perf_data *d, const struct attr *a, struct perf_sample *s, uint64_t weight,
                              uint64_t source)
 {
@@ -246,7 +246,7 @@ static int take_sample(struct perf_data *d, struct cursor b, uint16_t misc)
     return 0;
 }
 
-/* Where the time stands in a record that is no sample: its identity is at the end. NULL: there is none. */
+/* Position of the time in a record that is not a sample: its identity is at the end. NULL: there is none. */
 static const uint8_t *time_at_end(const struct attr *a, const uint8_t *end, size_t room)
 {
     const uint64_t after = SAMPLE_ID | SAMPLE_STREAM_ID | SAMPLE_CPU | SAMPLE_IDENTIFIER, has_all = 1ull << 18;
@@ -316,7 +316,7 @@ int perf_data_take(struct perf_data *d, const uint8_t *at)
     case RECORD_THROTTLE:
         take_lost(d, r.body, r.type);
         break;
-    default: /* nothing that is wanted */
+    default: /* not needed */
         break;
     }
     return 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What perf recorded becomes contexts and counts. */
+/* perf's records become contexts and counts. */
 #include "filters/perf/run.h"
 
 #include "filters/base/image.h"
 #include "filters/perf/chain_cache.h"
 
-struct process { /* what it has mapped now: by address, without overlap */
+struct process { /* its current mappings: by address, without overlap */
     struct VEC(struct perf_mapping) mappings;
-    uint32_t version; /* counts changes: what was looked up before may be wrong after */
+    uint32_t version; /* counts changes: earlier look-ups may be wrong after one */
 };
 
 struct binary {
@@ -17,7 +17,7 @@ struct binary {
 
 struct event_sum {
     str_id name, unit; /* unit: given, or 0 */
-    bool extra;        /* beside the samples: not sampled itself */
+    bool extra;        /* in addition to the samples: not sampled itself */
     uint64_t samples, total, least, most, lost, throttled;
     uint32_t event; /* in the measurement */
 };
@@ -28,12 +28,12 @@ struct thread_seen {
     uint32_t thread; /* in the measurement */
 };
 
-struct found { /* what perf found out itself, as in perf_frame */
+struct found { /* perf's own resolution, as in perf_frame */
     str_id symbol, object;
 };
 
-/* What samples of one thread and event add up to at a context: a count that is not done. There may be millions, which in
-   the end are the measurement's as they stand; until then `region` is another one of the step, or NONE. */
+/* Sums of samples of one thread and event at a context: an unfinished count. There may be millions, which in the end
+   become the measurement's in place; until then `region` is another one of the step, or NONE. */
 #define next_sum region
 
 #define NONE UINT32_MAX
@@ -131,7 +131,7 @@ void perf_run_about(struct perf_run *r, const char *host, const char *machine, c
     r->command = strtab_add(r->into->strings, command);
 }
 
-/* ---- processes and what they have mapped ------------------------------------------------------- */
+/* ---- processes and their mappings -------------------------------------------------------------- */
 
 static uint32_t process_index(struct perf_run *r, uint32_t pid)
 {
@@ -164,7 +164,7 @@ static void insert_mapping(struct perf_run *r, struct process *process, size_t a
     r->mappings++;
 }
 
-/* A new mapping takes its addresses from those before it: what it covers goes, what it cuts is cut. */
+/* A new mapping takes its addresses from those before it: covered ones are removed, overlapping ones truncated. */
 void perf_run_map(struct perf_run *r, uint32_t pid, const struct perf_mapping *m)
 {
     struct process *process = process_of(r, pid);
@@ -173,7 +173,7 @@ void perf_run_map(struct perf_run *r, uint32_t pid, const struct perf_mapping *m
     struct perf_mapping before = {0}, after = {0};
     enum { MOST_OF_ONE = 65536 };
     if (m->end <= m->begin || process->mappings.count >= MOST_OF_ONE || r->mappings >= LIMIT_MAPPINGS)
-        return; /* samples there will be without a mapping, which is said */
+        return; /* there will be samples without a mapping, with a warning */
     if (from < process->mappings.count && items[from].begin < m->begin) {
         before = items[from];
         before.end = m->begin;
@@ -249,7 +249,7 @@ static const struct perf_mapping *mapping_at(struct perf_run *r, uint32_t proces
 
 /* ---- from run-time to link-time addresses --------------------------------------------------------- */
 
-/* Where offset `offset` of the file is linked to; false: the file cannot be read, or has nothing there. */
+/* The link-time address of offset `offset` of the file; false: the file cannot be read, or has nothing there. */
 static bool linked_at(struct perf_run *r, str_id path, uint64_t offset, uint64_t *address)
 {
     while (r->binaries.count <= path)
@@ -284,7 +284,7 @@ static uint32_t add_context(struct perf_run *r, const struct hpcprof_context *c,
     return context;
 }
 
-/* Of two readings of a number the one that other frames showed. */
+/* Of two interpretations of a number the one that other frames confirmed. */
 static bool is_offset(struct perf_run *r, const struct perf_frame *f, const struct perf_mapping *m, uint64_t *address)
 {
     if (!f->may_be_offset || strtab_get(r->strings, f->object)[0] != '/')
@@ -297,7 +297,7 @@ static bool is_offset(struct perf_run *r, const struct perf_frame *f, const stru
     return is;
 }
 
-/* Of the file, and of the one with its debug information, which perf asks too. */
+/* Symbols of the file, and of the one with its debug information, which perf uses too. */
 static void read_symbols(struct perf_run *r, struct binary *b, const char *path)
 {
     char debug[128] = "";
@@ -313,8 +313,8 @@ static void read_symbols(struct perf_run *r, struct binary *b, const char *path)
     }
 }
 
-/* What a text calls a function is evidence; what this machine has under that path may be another build. Only where both
-   agree the address is worth something. */
+/* The function names of a text are evidence; the file under that path on this machine may be another build. Only if
+   both agree the address is kept. */
 static bool names_agree(struct perf_run *r, const struct chain_step *s, const struct perf_frame *f, str_id path,
                         uint64_t address)
 {
@@ -327,7 +327,7 @@ static bool names_agree(struct perf_run *r, const struct chain_step *s, const st
         return *known;
     if (!b->image.names)
         read_symbols(r, b, strtab_get(r->strings, path));
-    if (strcmp(symbol, "[unknown]") == 0) /* nothing there here either, in what was mapped and not just named */
+    if (strcmp(symbol, "[unknown]") == 0) /* nothing there here either, in a file that was mapped and not just named */
         *known = r->mappings > 0 && !filter_image_has_symbol(&b->image, address, NULL, UINT64_MAX);
     else
         *known =
@@ -360,7 +360,7 @@ static uint32_t resolve(struct perf_run *r, const struct chain_step *s, struct p
         c.address = offset;
         return add_context(r, &c, PLACED);
     }
-    /* What perf found out itself is all there is. */
+    /* perf's own resolution is all there is. */
     c.by_line = true;
     c.address = 0;
     const char *symbol = strtab_get(r->strings, f.symbol);
@@ -375,7 +375,7 @@ static uint32_t resolve(struct perf_run *r, const struct chain_step *s, struct p
                                         : WITHOUT_MAPPING);
 }
 
-/* The number of what perf found out itself, where it says so. */
+/* The number of perf's own resolution, if there is one. */
 static uint32_t found_of(struct perf_run *r, const struct perf_frame *f)
 {
     if (!f->symbol && !f->object)
@@ -385,7 +385,7 @@ static uint32_t found_of(struct perf_run *r, const struct perf_frame *f)
         *slot = (uint32_t)r->found.count;
         *vec_push(&r->found) = (struct found){f->symbol, f->object};
     }
-    return *slot & INT32_MAX; /* there are fewer frames than that in what is read of a file */
+    return *slot & INT32_MAX; /* the parts of a file that are read have fewer frames than that */
 }
 
 /* ---- sums ------------------------------------------------------------------------------------------------------ */
@@ -416,7 +416,7 @@ static struct hpcprof_count *find_sum(struct perf_run *r, struct chain_step *s, 
     return &r->sums.items[row];
 }
 
-/* After its process has mapped something, what was known of a step may be wrong. */
+/* After its process has mapped something, the resolution of a step may be wrong. */
 static bool is_settled(const struct perf_run *r, const struct chain_step *s)
 {
     return s->version == r->processes.items[s->process].version;
@@ -718,8 +718,8 @@ static uint32_t order_sums(struct perf_run *r)
     return order_chain(r, first, BY_THREAD, r->into->thread_count);
 }
 
-/* Puts the sums themselves into the order of their chain (MacLaren 1966; Knuth 5.2, exercise 12): what stood in the place of
-   the one that belongs there is where that was, which the place before remembers. */
+/* Puts the sums themselves into the order of their chain (MacLaren 1966; Knuth 5.2, exercise 12): the element
+   displaced by the right one moves to that one's old position, which the position before remembers. */
 static void follow_chain(struct hpcprof_count *sums, uint32_t count, uint32_t first)
 {
     for (uint32_t k = 0, at = first; k < count; k++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What perf recorded, in the order it happened: from its binary file (data.c) and its text (script.c) alike.
+ * perf's records, in the order of time: from its binary file (data.c) and its text (script.c) alike.
  *
- * Mappings and forks say where in which file an address lies; the file's program headers say the link-time address of
- * that. Samples are summed up as they come: memory follows the distinct addresses and paths, not the samples.
+ * Mappings and forks give the file of an address and the offset in it; the file's program headers give the link-time
+ * address of that. Samples are summed up as they come: memory follows the distinct addresses and paths, not the
+ * samples.
  */
 #ifndef FILTERS_PERF_RUN_H
 #define FILTERS_PERF_RUN_H
@@ -18,8 +19,8 @@ struct perf_mapping {
 
 struct perf_frame {
     uint64_t ip;
-    str_id symbol, object; /* what perf found out itself, where it says so; 0 */
-    uint64_t into;         /* bytes into the symbol; UINT64_MAX: not said */
+    str_id symbol, object; /* perf's own resolution, if given; 0 */
+    uint64_t into;         /* bytes into the symbol; UINT64_MAX: unknown */
     str_id file;           /* and the line, for where the address cannot be placed */
     uint32_t line;
     bool may_be_offset; /* in chains perf's text has had offsets in the object's file since 5.17, addresses before */
@@ -29,7 +30,7 @@ struct perf_sample {
     uint32_t pid, tid, event;
     uint64_t samples;                /* that it stands for; 0: one */
     uint64_t period;                 /* of all of them */
-    bool kernel;                     /* taken there: its first frame lies in the kernel's mappings */
+    bool kernel;                     /* sampled in the kernel: its first frame is in the kernel's mappings */
     const struct perf_frame *frames; /* the innermost first; NULL and 0: the place is not known */
     size_t frame_count;
 };
@@ -38,9 +39,9 @@ struct perf_run;
 struct perf_run *perf_run_create(struct hpcprof *into, const struct filter_input *);
 void perf_run_free(struct perf_run *);
 struct strtab *perf_run_strings(struct perf_run *);
-/* Another tool than perf recorded it: its name, and what its event counts. */
+/* Another tool than perf recorded it: its name, and the meaning of its event. */
 void perf_run_is(struct perf_run *, const char *sampler, uint32_t event, const char *unit);
-/* What the recording says of all its processes. NULL: not known. */
+/* Properties of all processes of the recording. NULL: unknown. */
 void perf_run_about(struct perf_run *, const char *host, const char *machine, const char *kernel, const char *command);
 void perf_run_map(struct perf_run *, uint32_t pid, const struct perf_mapping *);
 void perf_run_fork(struct perf_run *, uint32_t pid, uint32_t tid, uint32_t parent_pid, uint32_t parent_tid);
@@ -49,7 +50,7 @@ void perf_run_name(struct perf_run *, uint32_t pid, uint32_t tid, const char *na
 /* The index of an event of that name. */
 uint32_t perf_run_event(struct perf_run *, const char *name);
 void perf_run_sample(struct perf_run *, const struct perf_sample *);
-/* Values beside the samples': `weight` of them at the sample's place, of the event "EVENT WHAT". */
+/* Values in addition to the samples': `weight` of them at the sample's place, of the event "EVENT WHAT". */
 void perf_run_extra(struct perf_run *, const struct perf_sample *, const char *what, const char *unit, uint64_t value);
 void perf_run_lost(struct perf_run *, uint32_t event, uint64_t records, bool throttled);
 /* Fills the measurement. Errors: no samples (`advice` follows that), too many events. */

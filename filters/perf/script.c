@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The text of `perf script`. What is wanted of it:
+ * The text of `perf script`. The parts used:
  *
  *     perf script --show-mmap-events -F comm,pid,tid,time,event,period,ip,sym,symoff,dso
  *
  *     heat 6428/6428  3557.728871: PERF_RECORD_MMAP2 6428/6428: [0x5583(0x5000) @ 0x1000 fe:00 11 20]: r-xp
  * /home/me/heat heat 6428/6428  3557.761850:    1001001 cpu-clock:      5583078a17e8 main+0x338 (/home/me/heat)
  *
- * A mapping tells where in its file an address lies; the file's program headers tell the link-time address of that.
- * Default output (without pid, without mappings) is read too; then samples go by function. With call chains the header
- * line has no address and the frames follow, innermost first, each on a line of its own.
+ * A mapping gives the file of an address; the file's program headers give the link-time address of that. Default output
+ * (without pid, without mappings) is read too; then samples go by function. With call chains the header line has no
+ * address and the frames follow, innermost first, each on a line of its own.
  *
- * -F may leave out anything but an address: what a word is, is then told by its form, and for numbers by how far perf
- * aligns them. A source line (-F +srcline) is on the line after its frame, behind two blanks.
+ * -F may leave out anything but an address: the meaning of a word is then decided by its form, and for numbers by
+ * perf's alignment. A source line (-F +srcline) is on the line after its frame, behind two blanks.
  */
 #include "filters/perf/perf.h"
 #include "filters/perf/run.h"
@@ -24,12 +24,12 @@ struct sample { /* one line, its texts lent and with their lengths */
     uint32_t pid, tid;
     const char *comm, *event;
     size_t comm_length, event_length;
-    uint64_t period;   /* 1 where the line has none */
+    uint64_t period;   /* 1 if the line has none */
     const char *frame; /* the rest of the line */
     bool has_frame, has_period;
 };
 
-struct known_frame { /* what a line of text was read as; it is in the input */
+struct known_frame { /* the interpretation of a line of text, which is in the input */
     const char *text;
     uint32_t length;
     bool inlined;
@@ -135,7 +135,7 @@ static bool read_frame(char *text, uint64_t *ip, const char **symbol, const char
     for (char *p = c; (p = strchr(p, '(')); p++)
         if ((p == c || p[-1] == ' ') && strcmp(p, "(deleted))") != 0) /* which is in the object's brackets */
             open = p;
-    /* the last bracket that opens after a blank is the object, or says that there is none: "(inlined)" */
+    /* the last parenthesis that opens after a blank contains the object, or marks that there is none: "(inlined)" */
     if (open) {
         char *close = strrchr(open, ')');
         *inlined = strcmp(open, "(inlined)") == 0;
@@ -161,7 +161,7 @@ static void take_rest(struct sample *s, const char *rest)
     s->has_frame = is_frame(s->frame);
 }
 
-/* A sample's header, with its frame where there is one on the line. */
+/* A sample's header, with its frame if there is one on the line. */
 static bool read_sample(const char *line, struct sample *s)
 {
     const char *c;
@@ -187,8 +187,8 @@ static bool read_sample(const char *line, struct sample *s)
     return true;
 }
 
-/* Fields that -F leaves out make a header of fewer words. Of those with blanks before them perf aligns a period to 10
-   columns, an address to 16. */
+/* Fields that -F leaves out make a header of fewer words. Of those with blanks before them perf aligns a period to
+   10 columns, an address to 16. */
 enum { PERIOD_COLUMNS = 10, ADDRESS_COLUMNS = 16, MOST_WORDS = 64 };
 
 enum word { NAME, PROCESS, CPU, TIME, PERIOD, EVENT, ADDRESS };
@@ -339,7 +339,7 @@ static bool take_record(struct reader *r, const char *line)
     return true;
 }
 
-/* ---- frames, and what is known of the lines they stand on --------------------------------------------------- */
+/* ---- frames, and the forms of their lines ------------------------------------------------------------------- */
 
 static struct known_frame *known_slot(struct reader *r, const char *text, size_t n)
 {
@@ -449,7 +449,7 @@ static bool is_last(struct buf *last, const char *text, size_t n)
     return false;
 }
 
-/* Samples without a period are no cycles: they are an event of their own, of which no ratio can be made by mistake. */
+/* Samples without a period are not cycles: they are an event of their own, which no ratio can use by mistake. */
 static uint32_t event_of(struct reader *r, const struct sample *s)
 {
     const char *name = r->last_event.bytes;
@@ -462,7 +462,7 @@ static uint32_t event_of(struct reader *r, const struct sample *s)
     return event;
 }
 
-/* The names are asked for only where they are others than before. */
+/* The names are looked up only if they differ from the previous ones. */
 static void take_names(struct reader *r, const struct sample *s)
 {
     bool same_thread = r->last_name.bytes && r->last_tid == s->tid;
@@ -485,7 +485,7 @@ static void add_sample(struct reader *r, const struct sample *s)
     r->frames.count = 0;
 }
 
-/* The sample whose header waits is whole. Where -F leaves all but addresses out, frames have no header. */
+/* The pending sample is complete. If -F leaves out everything except addresses, frames have no header. */
 static void end_sample(struct reader *r)
 {
     add_inlined(r);
@@ -516,7 +516,7 @@ static void take_sample(struct reader *r, const struct sample *s, bool sure)
     add_sample(r, s);
 }
 
-/* Of lines that leave fields out: an address of six digits or more, aligned as perf does, that is not just a number. */
+/* In lines without some fields: an address of six digits or more, aligned as perf does, that is not just a number. */
 static bool sniff_loose(const char *line)
 {
     const char *c = line;
@@ -532,14 +532,14 @@ static bool sniff_loose(const char *line)
     return false;
 }
 
-/* What -F +insn and +insnlen put behind a sample. */
+/* The output of -F +insn and +insnlen behind a sample. */
 static bool is_instruction(const char *line)
 {
     const char *word = filter_skip_blanks(line);
     return word > line && (str_starts(word, "insn:") || str_starts(word, "ilen:"));
 }
 
-/* Such a line, whatever perf says there ("libc.so.6[1f0]", "??:0"). */
+/* Such a line, in all of perf's forms ("libc.so.6[1f0]", "??:0"). */
 static bool is_source(const char *line)
 {
     return line[0] == ' ' && line[1] == ' ' && line[2] && !isblank((unsigned char)line[2]) && !strstr(line, ": ") &&
@@ -585,8 +585,8 @@ bool perf_script_sniff(const void *bytes, size_t len)
     return found;
 }
 
-/* A last line without its end may be cut: a whole frame is taken, anything else is not, and this sample ends with what
-   came before. True: the line is done with. */
+/* A last line without its end may be truncated: a whole frame is used, anything else is not, and this sample ends
+   with the previous line. True: the line is processed. */
 static bool take_last_line(struct reader *r, const struct filter_input *in, struct warnings *warnings)
 {
     const char *bytes = in->bytes;

@@ -37,7 +37,7 @@ static int read_unpacked(struct perf_data *d, perf_data_reader *read)
     return status;
 }
 
-/* A piece of what is left in `in`: 1; 0: there is no more. */
+/* A piece of the rest of `in`: 1; 0: there is no more. */
 static int unpack_piece(struct perf_data *d, ZSTD_inBuffer *in)
 {
     struct unpacking *u = d->unpacking;
