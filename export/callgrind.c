@@ -2,20 +2,20 @@
 /*
  * The format of KCachegrind: costs at lines of functions, calls, and jumps. Inlined lines keep their own file.
  *
- * Calls come from the table call_edges, where the measurement had one, else from call paths. Loops are jumps from their
- * last line to their first, where it is known how often they went round.
+ * Calls come from the table call_edges, if the measurement had one, else from call paths. Loops are jumps from their
+ * last line to their first, if their trip counts are known.
  */
 #include "export/export_int.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-struct home { /* the scopes around a place: itself where it is one of them */
+struct home { /* the scopes around a place: itself if it is one of them */
     place_ix module, file, proc;
 };
 
 enum what { OWN, JUMP, CALL };
-struct cost { /* what is said of a function */
+struct cost { /* the written parts of a function */
     struct home home;
     enum what what;
     uint32_t index; /* a node, a place that is a loop, or a call */
@@ -76,7 +76,7 @@ static uint64_t *add_call(const struct exported *x, struct calls *calls, struct 
     return calls->values.items + call.first;
 }
 
-/* Of the first metric there is the cost; of others the table does not tell. */
+/* The table has the cost for the first metric only. */
 static void calls_of_table(const struct exported *x, const struct table *t, struct calls *calls)
 {
     size_t caller = table_column_of(t, "caller"), callee = table_column_of(t, "callee");
@@ -126,7 +126,7 @@ static bool is_inside_itself(const struct exported *x, size_t tree, uint32_t cal
     return false;
 }
 
-/* How often a call was made samples do not tell: 1. */
+/* Samples do not show how often a call was made: 1. */
 static void calls_of_paths(const struct exported *x, size_t tree, struct calls *calls)
 {
     const struct experiment *e = x->e;
@@ -162,7 +162,7 @@ static void find_calls(const struct exported *x, struct calls *calls)
 
 /* ---- text ------------------------------------------------------------------------------------------------------ */
 
-/* Names of events have no blanks, and KCachegrind wants no signs in them. */
+/* Names of events have no blanks, and KCachegrind allows no signs in them. */
 static void put_events(const struct exported *x, struct outfile *out)
 {
     outfile_printf(out, "events:");
@@ -182,7 +182,7 @@ static void put_totals(const struct exported *x, const char *word, struct outfil
     outfile_printf(out, "\n");
 }
 
-/* A name may not have a line's end in it, and "(1)" would be a number. */
+/* A name cannot contain the end of a line, and "(1)" would be a number. */
 static void put_name(struct outfile *out, const char *key, const char *name)
 {
     outfile_printf(out, "%s=", key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of formats, and what they share. */
+/* The table of formats, and their shared code. */
 #include "export/export_int.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ static void take_children_off(struct exported *x, double *own)
             own[parent] -= inclusive[i];
     }
     for (size_t i = 0; i < x->node_count; i++)
-        if (own[i] == 0 || fabs(own[i]) < 1e-9 * fabs(inclusive[i])) /* what rounding leaves of computed ones */
+        if (own[i] == 0 || fabs(own[i]) < 1e-9 * fabs(inclusive[i])) /* rounding errors of computed ones */
             own[i] = NAN;
     mem_free(inclusive);
 }
@@ -225,7 +225,7 @@ static bool is_frame(const struct exported *x, const struct place *p)
 
 void export_frames(const struct exported *x, uint32_t node, struct frames *frames)
 {
-    const struct place *inner = NULL; /* what the next frame out is left at */
+    const struct place *inner = NULL; /* the start of the next outer frame */
     place_ix first = experiment_node_place(x->e, x->tree, node);
     frames->count = 0;
     for (uint32_t n = node; n != NODE_NONE; n = experiment_node_parent(x->e, x->tree, n)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the formats share: the chosen metrics, what each node itself has, and stacks of frames. */
+/* Declarations shared by the formats: the chosen metrics, exclusive values of nodes, and stacks of frames. */
 #ifndef EXPORT_INT_H
 #define EXPORT_INT_H
 
@@ -20,11 +20,11 @@ const char *export_text(const struct exported *, str_id);
 const char *export_kind_word(enum place_kind);
 /* The name of a place without its surroundings: "main", "loop at a.c:5", "a.c:7". */
 void export_place_name(const struct exported *, place_ix, struct buf *);
-/* What a node itself has, as the whole number that formats without fractions want. */
+/* A node's exclusive value, as an integer for formats without fractions. */
 uint64_t export_count(const struct exported *, size_t metric, uint32_t node);
 bool export_has_own(const struct exported *, uint32_t node);
 double export_total(const struct exported *, size_t metric);
-/* The file's name as shown, "" where there is none. */
+/* The file's displayed name, "" if there is none. */
 const char *export_file(const struct exported *, uint32_t file);
 
 struct frame {
@@ -33,8 +33,8 @@ struct frame {
     uint32_t file;
 };
 struct frames VEC(struct frame);
-/* The frames a node lies in, the innermost first. Lines are of the frame around them; program, module and file are
-   none, unless there is nothing else. */
+/* The frames of a node, the innermost first. Lines belong to the frame around them; program, module and file are not
+   frames, unless there are no others. */
 void export_frames(const struct exported *, uint32_t node, struct frames *);
 
 int export_csv(const struct exported *, struct outfile *, struct err *);

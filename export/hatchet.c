@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What Hatchet's GraphFrame.from_literal takes, as JSON: nodes in each other.
+ * Input of Hatchet's GraphFrame.from_literal, as JSON: nested nodes.
  *
  *     [{"frame": {"name": "main", "type": "procedure"}, "metrics": {"CYCLES (inc)": 9, "CYCLES": 1}, "children": [...]}]
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profile.proto of pprof (https://github.com/google/pprof/blob/main/proto/profile.proto), packed with gzip as it wants.
- */
+/* profile.proto of pprof (https://github.com/google/pprof/blob/main/proto/profile.proto), compressed with gzip as it
+   requires. */
 #include "export/export_int.h"
 
 #include <zlib.h>
@@ -26,7 +26,7 @@ struct writer {
 static void put_varint(struct buf *b, unsigned field, uint64_t v)
 {
     if (v == 0)
-        return; /* what is not there is 0 */
+        return; /* missing fields are 0 */
     buf_uleb(b, field << 3 | VARINT);
     buf_uleb(b, v);
 }

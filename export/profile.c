@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PROFILE 3.0 of the original HPCView: values at lines of a PGM tree. It has no inlining: what was inlined is at the
- * line of the call. */
+/* PROFILE 3.0 of the original HPCView: values at lines of a PGM tree. It has no inlining: inlined code is at the line
+ * of the call. */
 #include "export/export_int.h"
 
 #include <stdlib.h>

@@ -27,7 +27,7 @@ static void add_stack(const struct exported *x, const struct frames *frames, str
     struct buf name = {0};
     size_t outermost = frames->count - 1;
     add_word(out, export_text(x, module_of(x, frames->items[outermost].place)));
-    bool cut = outermost > 0 && x->e->places[frames->items[outermost].place].kind == PLACE_MODULE; /* is said by now */
+    bool cut = outermost > 0 && x->e->places[frames->items[outermost].place].kind == PLACE_MODULE; /* already written */
     for (size_t i = frames->count - cut; i > 0; i--) {
         name.len = 0;
         export_place_name(x, frames->items[i - 1].place, &name);
