@@ -25,7 +25,7 @@
 struct properties;
 struct properties *properties_create(void);
 void properties_free(struct properties *);
-/* Reads a file's properties, beside those that are there; `name` is the file's, for messages. */
+/* Reads a file's properties, in addition to those already read; `name` is the file's, for messages. */
 void properties_add(struct properties *, const void *bytes, size_t len, const char *name, struct warnings *problems);
 /* All *.asl of a folder, in the order of their names. An error: it cannot be read. */
 int properties_add_folder(struct properties *, const char *dir, struct warnings *problems, struct err *);
@@ -41,7 +41,8 @@ enum diagnose_strategy {
     DIAGNOSE_WHOLE,          /* every property at every place it is for */
     DIAGNOSE_LOCATION_FIRST, /* Periscope's: a property down to the innermost place, then what refines it */
     DIAGNOSE_PROPERTY_FIRST, /* Periscope's: all that refines it in one place, then the places inside */
-    DIAGNOSE_LOOP_AWARE,     /* Paradyn's: breadth first through calls and loops; what is false prunes all below */
+    DIAGNOSE_LOOP_AWARE,     /* Paradyn's: breadth first through calls and loops; a false hypothesis prunes its
+                                subtree */
     DIAGNOSE_FUNCTIONS       /* the same without loops, for comparison */
 };
 int diagnose_strategy_parse(const char *word, enum diagnose_strategy *, struct err *);
@@ -57,8 +58,8 @@ struct diagnose_options {
 enum diagnose_state {
     SEARCH_TRUE,
     SEARCH_FALSE,
-    SEARCH_UNKNOWN,        /* too few samples to tell, or a value is missing */
-    SEARCH_PRUNED,         /* what is around it is false */
+    SEARCH_UNKNOWN,        /* too few samples to decide, or a value is missing */
+    SEARCH_PRUNED,         /* its parent is false */
     SEARCH_NOT_MEASURABLE, /* something it needs was not measured */
     SEARCH_NOT_REACHED     /* a limit ended the search before */
 };
@@ -84,10 +85,10 @@ struct search_step {
     place_ix place;
     const char *where;
     enum diagnose_state state;
-    double value, threshold; /* severity, and what it was held against; NaN: none */
+    double value, threshold; /* severity, and its threshold; NaN: none */
     uint32_t experiment;     /* from 1 */
     uint32_t parent;         /* the step that led here; STEP_NONE: none */
-    const char *note;        /* what it needs, why it is unknown, how often it holds; or "" */
+    const char *note;        /* its requirements, why it is unknown, how often it holds; or "" */
 };
 
 struct diagnosis {
@@ -101,14 +102,14 @@ struct diagnosis {
 int diagnose(const struct experiment *, const struct properties *, const struct diagnose_options *, struct diagnosis **,
              struct err *);
 void diagnosis_free(struct diagnosis *);
-/* The tables "findings" and "search" beside the places. */
+/* The tables "findings" and "search". */
 int diagnosis_add_tables(struct experiment *, const struct diagnosis *, struct err *);
-/* What these tables of a finished database say; NaN: with the threshold of then. 0: it has none, or was made with a
-   higher threshold. */
+/* The contents of these tables of a finished database; NaN: with the threshold of then. 0: it has none, or was made
+   with a higher threshold. */
 int diagnosis_stored(const struct experiment *, double threshold, struct diagnosis **);
 
-/* What was not measured and is asked for next: events, and tables by what makes them ("simulate"). A property is open
-   where what it refines holds, or where it refines nothing. */
+/* The measurements to request next: events, and tables by the command that makes them ("simulate"). A property is
+   open if the one that it refines holds, or if it refines none. */
 struct diagnose_measurement {
     const char *event;     /* NULL: a table */
     const char *procedure; /* a table's: of this procedure; NULL: of all */
@@ -130,9 +131,9 @@ enum diagnose_format {
     DIAGNOSE_GRAPH /* the search as a graph, in dot's language */
 };
 int diagnose_format_parse(const char *word, enum diagnose_format *, struct err *);
-struct diagnose_text { /* of the text: what it has besides the first findings and how many properties were checked */
+struct diagnose_text { /* of the text: the parts after the first findings and the number of properties checked */
     bool all;          /* every finding, with its explanation */
-    bool untested;     /* which properties were not tested, and what they need */
+    bool untested;     /* untested properties, and their requirements */
 };
 void diagnosis_write(const struct experiment *, const struct properties *, const struct diagnosis *,
                      enum diagnose_format, struct diagnose_text, const char *version, struct outfile *);

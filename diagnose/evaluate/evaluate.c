@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where properties hold: column by column, a block of places at a time. Severities are computed only in blocks where a
- * condition holds somewhere.
+ * Evaluation of properties: column by column, a block of places at a time. Severities are computed only in blocks in
+ * which a condition holds.
  *
- * Samples are counts, and a count of n is uncertain by its root. How far that carries into the severity is found by
- * moving each operand by its error; what is not at least twice its error may be chance, and is no finding. A condition
- * that would not hold with an operand moved costs confidence.
+ * Samples are counts, and the error of a count of n is its root. Its effect on the severity is found by moving each
+ * operand by its error; a severity below twice its error may be chance, and is not a finding. A condition that would
+ * not hold with an operand moved costs confidence.
  */
 #include "diagnose/evaluate/evaluate.h"
 
@@ -184,7 +184,7 @@ double resolved_value(const struct evaluator *ev, const struct resolved *of, con
 static double operand_error(const struct evaluator *ev, const struct source *s, double value)
 {
     if (s->kind != FROM_METRIC || s->error_metric == SIZE_MAX || isnan(value) || s->at == EXPR_AT_TOTAL)
-        return 0; /* the whole's is small beside the part's, and moves with it */
+        return 0; /* the total's is small compared with the part's, and moves with it */
     double error = experiment_error(ev->e, s->error_metric, value * s->parts) / s->parts;
     return isnan(error) ? 0 : error;
 }
@@ -357,7 +357,7 @@ static double confidence_of(const struct evaluator *ev, const struct resolved *o
     return confidence;
 }
 
-/* What is likely gained lies nearer to the least: bounds and shares of time are what the best remedy would bring. */
+/* The likely gain is nearer to the least: bounds and shares of time are the gain of the best remedy. */
 static void set_gain(struct candidate *c, const struct moved *severity, double least)
 {
     c->most = severity->value > 100 ? 100 : severity->value; /* NaN stays */
@@ -403,7 +403,7 @@ static void keep_candidate(struct resolved *of, const struct evaluator *ev, uint
     struct tested t = evaluator_test_at(ev, of, id);
     of->uncertain += t.state == SEARCH_UNKNOWN && !isnan(t.candidate.severity);
     of->without_value += t.state == SEARCH_UNKNOWN && isnan(t.candidate.severity);
-    /* a part of what is looked at together may be as small as it likes: merge.c tests the whole */
+    /* a part of a group may be arbitrarily small: merge.c tests the whole */
     if (t.state == SEARCH_TRUE || (of->property->together && t.candidate.severity > 0))
         *vec_push(&of->candidates) = t.candidate;
 }

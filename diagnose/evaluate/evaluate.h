@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * diagnose/evaluate - properties seen from runs: what their names mean there, where they hold, and their texts with names
+ * diagnose/evaluate - properties in runs: the meaning of their names there, where they hold, and their texts with names
  * and numbers filled in.
  *
  *     resolve.c      what the names of a property mean in a run
@@ -27,7 +27,7 @@ struct source {
     enum source_kind kind;
     enum expr_at at;
     enum value_form form;
-    size_t metric, error_metric; /* error_metric: whose sampling tells the error; SIZE_MAX: none */
+    size_t metric, error_metric; /* error_metric: whose sampling gives the error; SIZE_MAX: none */
     bool absent_is_zero;         /* of one of several runs */
     double constant, parts;      /* parts: a mean over so many */
     int fact;                    /* FROM_PLACE; FROM_PROPERTY: 0 truth, 1 severity, 2 confidence */
@@ -40,7 +40,7 @@ struct resolved_expr {
     struct expr *expr; /* its own copy */
     struct source *sources;
 };
-struct domain {                /* what a property is asked of */
+struct domain {                /* the places for which a property is tested */
     size_t tree;               /* places and nodes */
     const struct table *table; /* rows; NULL: nodes of the tree */
     const uint32_t *ids;
@@ -67,7 +67,7 @@ struct resolved { /* a property, seen from a run */
     struct VEC(struct resolved_expr) pieces; /* of title, evidence, explanation, remedy in turn; expr NULL: none */
     struct VEC(struct candidate) candidates;
     size_t uncertain;                      /* held, with less severity than twice its error */
-    size_t without_value;                  /* held, and the severity has no value */
+    size_t without_value;                  /* holds, and the severity has no value */
     double *truth, *severity, *confidence; /* by node, for meta properties; NULL else */
 };
 
@@ -133,7 +133,7 @@ const char *diagnose_place_label(struct arena *, const struct experiment *, plac
 const char *diagnose_node_label(struct arena *, const struct experiment *, size_t tree, uint32_t node);
 /* The text number `which` (title, evidence, explanation, remedy) filled in. */
 const char *resolved_text(struct evaluator *, struct arena *, const struct resolved *, int which, uint32_t id);
-/* Operands and values, where the property has no words for them. */
+/* Operands and values, if the property has no texts for them. */
 const char *resolved_evidence(struct evaluator *, struct arena *, const struct resolved *, const struct candidate *);
 
 #endif

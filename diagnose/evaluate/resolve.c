@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A property seen from one run: what its names mean there. A name is, in this order, a column of the row that is looked
- * at; a fact about the run or the place; a metric; a column of a table whose rows are about places, "loop_quality.x".
+ * Names of a property in one run. A name is, in this order, a column of the current row; a fact about the run or the
+ * place; a metric; a column of a table whose rows are about places, "loop_quality.x".
  */
 #include "diagnose/evaluate/evaluate.h"
 
@@ -72,7 +72,7 @@ static double run_fact(const struct experiment *e, uint32_t run, int which)
     }
     double seconds = end > begin ? (double)(end - begin) / 1e9 : NAN;
     double facts[] = {seconds, processes, threads, ranks};
-    bool none_is_known = which == 3 && processes > 0; /* of a program without ranks there are none */
+    bool none_is_known = which == 3 && processes > 0; /* a program without ranks has none */
     return facts[which] > 0 || none_is_known ? facts[which] : NAN;
 }
 
@@ -81,7 +81,7 @@ static double run_fact(const struct experiment *e, uint32_t run, int which)
 struct binder {
     struct evaluator *ev;
     struct resolved *of;
-    struct domain *domain; /* what it will be asked of */
+    struct domain *domain; /* the places it will be tested for */
 };
 
 static void lacks(struct binder *b, const char *name)
@@ -206,7 +206,7 @@ static bool bind_fact(struct binder *b, const struct expr_operand *o, struct sou
         return false; /* a run that is not there */
     if (run >= 0) {
         s->kind = FROM_CONSTANT;
-        /* experiments on one program are alike: the first tells */
+        /* experiments on one program are alike: the first one counts */
         uint32_t of = b->ev->options.one_program ? 0 : run_of(b, o);
         s->constant = run == RUN_PROCESSORS    ? run_processors(b->ev->e, of)
                       : run == RUN_IN_RUNTIMES ? run_in_runtimes(b, of)
@@ -242,7 +242,7 @@ static bool bind_row(struct binder *b, const struct expr_operand *o, struct sour
     return true;
 }
 
-/* The table in "loop_quality.cycles", where it is one; the caller's to mem_free. */
+/* The table in "loop_quality.cycles", if it is one; the caller's to mem_free. */
 static char *table_named(const struct binder *b, const char *name)
 {
     const char *dot = strchr(name, '.');
@@ -409,7 +409,7 @@ static struct domain *domain_of_kinds(struct evaluator *ev, uint32_t kinds, size
     return d;
 }
 
-/* Of several runs: the column that says of which a row is; SIZE_MAX: none does. */
+/* Of several runs: the column with the run of a row; SIZE_MAX: there is none. */
 static size_t run_column(const struct evaluator *ev, const struct table *t)
 {
     size_t column = ev->e->run_count > 1 ? table_column_of(t, "run") : SIZE_MAX;
@@ -461,7 +461,7 @@ static struct domain *bind_domain(struct binder *b)
     return tree == SIZE_MAX ? NULL : domain_of_kinds(b->ev, p->kinds, tree);
 }
 
-/* Where a table is missing, or formulas name what was not measured. */
+/* If a table is missing, or formulas name unmeasured metrics. */
 static void say_why_not(struct binder *b)
 {
     struct buf why = {0};
@@ -506,7 +506,7 @@ static struct resolved *resolve(struct evaluator *ev, uint32_t index, uint32_t r
     return of;
 }
 
-/* Rows of a table that does not tell runs apart. */
+/* Rows of a table without a column for the run. */
 static bool is_of_all_runs(const struct evaluator *ev, const struct property *p)
 {
     const struct table *t = p->table ? table_list_find(&ev->e->tables, p->table) : NULL;

@@ -136,7 +136,7 @@ static void add_time(struct buf *b, double seconds)
     buf_printf(b, fabs(seconds) >= 1000 ? "%.0f %s" : "%.3g %s", seconds * times[i].in_a_second, times[i].unit);
 }
 
-/* What one of the source's unit is in seconds; 0: it is no time. */
+/* One of the source's unit in seconds; 0: not a time. */
 static double seconds_of(const struct experiment *e, const struct source *s)
 {
     const char *unit = s->kind == FROM_METRIC ? strtab_get(e->strings, e->metrics[s->metric].unit) : "";

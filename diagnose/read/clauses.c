@@ -4,7 +4,7 @@
 
 /* ---- formulas ------------------------------------------------------------------------------------- */
 
-struct formula_text { /* words with blanks as they stood; offsets lead back to them */
+struct formula_text { /* words with blanks as in the file; offsets lead back to them */
     struct buf text;
     struct VEC(size_t) offset; /* by word */
     const struct token *first;
@@ -142,7 +142,7 @@ static int read_conditions(struct asl_reader *r, struct property *p)
     return 0;
 }
 
-/* "(id) ->": what follows counts where that condition holds. */
+/* "(id) ->": the following expression applies if that condition holds. */
 static int read_guard(struct asl_reader *r, const struct property *p, uint32_t *condition)
 {
     *condition = NONE;
@@ -236,7 +236,7 @@ static int read_for(struct asl_reader *r, struct property *p)
     return 0;
 }
 
-/* (LOOP l, PROCEDURE p): a kind of place says for what it is; other types are the papers' and say nothing. */
+/* (LOOP l, PROCEDURE p): a kind of place determines its domain; other types are the papers' and have no effect. */
 int asl_read_context(struct asl_reader *r, struct property *p)
 {
     if (!take(r, "("))
@@ -374,7 +374,7 @@ void asl_recover(struct asl_reader *r)
     }
 }
 
-/* What every property has. */
+/* Every property's clauses. */
 static void check_property(struct asl_reader *r, struct property *p)
 {
     if (p->conditions.count == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders of property files, and what refers to what in them. */
+/* Folders of property files, and references between the properties. */
 #include "diagnose/read/read.h"
 
 int properties_add_folder(struct properties *p, const char *dir, struct warnings *problems, struct err *err)
@@ -18,7 +18,7 @@ int properties_add_folder(struct properties *p, const char *dir, struct warnings
     return status;
 }
 
-/* ---- what refers to what ------------------------------------------------------------------------ */
+/* ---- references --------------------------------------------------------------------------------- */
 
 static void find_parent(struct properties *p, struct property *of, struct warnings *problems)
 {
@@ -36,7 +36,7 @@ static void find_parent(struct properties *p, struct property *of, struct warnin
     vec_release(&names);
 }
 
-/* Walks up; more steps than there are properties is a circle, which is cut where it is found. */
+/* Walks up; more steps than there are properties means a cycle, which is cut where it is found. */
 static void cut_circle(struct properties *p, struct property *from, struct warnings *problems)
 {
     uint32_t up = from->refines;

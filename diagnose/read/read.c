@@ -2,7 +2,7 @@
 /*
  * Words to properties. The grammar stands in doc/formats/properties.md; formulas go to the metrics' engine.
  *
- * What is wrong is noted, and reading goes on behind the next ';' or '}', so that all of it is said at once.
+ * An error is noted, and reading goes on behind the next ';' or '}', so that all of them are reported at once.
  */
 #include "diagnose/read/reader.h"
 

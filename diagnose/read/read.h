@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * diagnose/read - property files (ASL, doc/formats/properties.md): what was read of them.
+ * diagnose/read - property files (ASL, doc/formats/properties.md): their parsed form.
  *
  *     tokens.c         a property file in words; templates are words that are read again
  *     read.c           properties, metrics, tables; clauses.c their parts, formulas by the metrics' engine; templates.c
@@ -29,10 +29,10 @@ struct row_filter { /* WHERE column IS "a|b*" */
     const char *globs;
     bool not ;
 };
-/* What stands in the braces of a text for every finding. */
+/* Names in the braces of a text that every finding has. */
 enum text_word { WORD_PLACE, WORD_NAME, WORD_FILE, WORD_LINE, WORD_PROCEDURE, WORD_MODULE, WORD_RUN, WORD_NONE };
-struct piece {          /* of a text: words, or what is filled in */
-    uint32_t condition; /* said where this one holds; NONE: always */
+struct piece {          /* of a text: literal, or a value */
+    uint32_t condition; /* printed if this one holds; NONE: always */
     const char *literal;
     const char *formula; /* as written */
     enum text_word word;
@@ -57,9 +57,9 @@ struct property {
     struct VEC(struct condition) conditions;
     struct VEC(struct guarded) confidences;
     struct VEC(struct guarded) severities;
-    struct VEC(struct guarded) leasts; /* of what may be gained; none: as much as the severity */
+    struct VEC(struct guarded) leasts; /* of the possible gain; none: as much as the severity */
     struct VEC(struct row_filter) filters;
-    struct VEC(const char *) needs; /* what must be measured; none: all that formulas name */
+    struct VEC(const char *) needs; /* required measurements; none: all that formulas name */
     struct text title, evidence, explanation, remedy;
     uint32_t rank; /* meta properties come after those they are made of */
 };
@@ -92,7 +92,7 @@ struct properties {
 
 uint32_t properties_find(const struct properties *, const char *name);
 const struct alias *properties_alias(const struct properties *, const char *name);
-/* What it needs of a table, or NULL. */
+/* Its requirement of a table, or NULL. */
 const char *properties_table_maker(const struct properties *, const char *table);
 void property_release(struct property *);
 /* Calls each(ctx, expr) for every formula of conditions, confidences and severities. */

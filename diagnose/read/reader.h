@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that read properties share: words that are taken one after the other, and what is wrong with them. */
+/* Declarations shared by the files that read properties: a sequence of words, and errors. */
 #ifndef DIAGNOSE_READER_H
 #define DIAGNOSE_READER_H
 
@@ -76,7 +76,7 @@ int asl_read_body(struct asl_reader *, struct property *);
 /* ---- templates.c ----------------------------------------------------------------------------------- */
 
 int asl_read_template(struct asl_reader *);
-/* What stands behind "PROPERTY x =". */
+/* The right side of "PROPERTY x =". */
 int asl_read_instance(struct asl_reader *, struct property *);
 
 /* ---- texts.c --------------------------------------------------------------------------------------- */

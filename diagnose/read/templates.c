@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Templates: words that are kept, and read again with what stands for their parameters. */
+/* Templates: words that are kept, and read again with the arguments for their parameters. */
 #include "diagnose/read/reader.h"
 
 enum { TOKENS_MOST = 4 << 20, NESTED_MOST = 100 };
@@ -99,10 +99,10 @@ static const char *text_with(struct arena *arena, const char *text, const struct
     return made;
 }
 
-/* The template's body with the arguments in it, as words of its own. */
+/* The template's body with its arguments, as words of its own. */
 static const struct token *instance(struct asl_reader *r, const struct template *t, const struct arguments *a)
 {
-    struct token end = *r->t; /* whatever the template lacks is missed here */
+    struct token end = *r->t; /* syntax errors of the template are found here */
     struct tokens made = {0};
     for (size_t i = 0; i < t->body.count; i++) {
         struct token word = t->body.items[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Titles, evidence and remedies: text with "{...}" in it. In the braces stands a word that every finding has (place,
- * name, file, line, procedure, module, run), a column of the table whose rows are looked at, or a formula with a format
- * behind a colon: {share(time):%}, {time / calls:.1}.
+ * Titles, evidence and remedies: text with "{...}" in it. In the braces is a word that every finding has (place, name,
+ * file, line, procedure, module, run), a column of the current table, or a formula with a format behind a colon:
+ * {share(time):%}, {time / calls:.1}.
  */
 #include "diagnose/read/reader.h"
 

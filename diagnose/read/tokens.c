@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A property file in words. Comments are C's two kinds, and '#' at a line's begin. */
+/* The words of a property file. Comments are C's two kinds, and '#' at the beginning of a line. */
 #include "diagnose/read/tokens.h"
 
 #include <ctype.h>
@@ -63,7 +63,7 @@ static void skip_comment(struct lexer *l)
     step(l);
 }
 
-/* Moves to the next word; true: there was something between. */
+/* Moves to the next word; true: there was a gap before it. */
 static bool skip_blank(struct lexer *l)
 {
     const char *begin = l->at;
@@ -85,7 +85,7 @@ static bool starts_word(char c)
     return isalpha((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* A ':' goes on in a name before another one alone: CONDITION: is a word and a sign. */
+/* A ':' continues a name before another one alone: CONDITION: is a word and a sign. */
 static void read_word(struct lexer *l)
 {
     while (l->at < l->end) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A property file in words. */
+/* The words of a property file. */
 #ifndef DIAGNOSE_TOKENS_H
 #define DIAGNOSE_TOKENS_H
 

@@ -118,7 +118,7 @@ static void add_unknown(struct buf *out, const struct diagnosis *d)
     }
 }
 
-/* Of a search step by step: all of it, indented under what led there. */
+/* A search step by step: each step indented under its parent. */
 static void add_history(struct buf *out, const struct diagnosis *d)
 {
     buf_printf(out, "\nThe search: %zu steps in %u rounds\n", d->search.count, d->experiments);
@@ -152,7 +152,7 @@ static size_t count_properties(const struct diagnosis *d)
     return n;
 }
 
-/* What would test how many of the properties that were not tested: "19 need hpcview record --phases". */
+/* The measurements for untested properties, with counts: "19 need hpcview record --phases". */
 static void add_what_tests(struct buf *out, const struct diagnosis *d)
 {
     struct strtab *makers = strtab_create();

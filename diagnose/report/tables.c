@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Findings and the search as tables beside the places: databases, pages, print and exports show them as they do all. */
+/* Findings and the search as tables: databases, pages, print and exports show them like all others. */
 #include "diagnose/evaluate/evaluate.h"
 #include "diagnose/report/report.h"
 
@@ -91,7 +91,7 @@ static void add_step(struct table *t, struct strtab *s, const struct search_step
                                       {.text = strtab_add(s, step->note)}});
 }
 
-/* A database that is read back has them already: what is found now takes their place. */
+/* A database that is read back has them already: the new ones replace them. */
 static int fresh(struct experiment *e, const struct table_decl *decl, struct table **t, struct err *err)
 {
     for (size_t i = 0; i < e->tables.count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where a programmer can act on time that is spent in a library: at the first frame, from the inside out, that has source
- * of the program's own. Headers of the system's (templates, inline functions) count as library.
+ * The place where a programmer can change the use of a library: the first frame, from the inside out, with source of
+ * the program's own. The system's headers (templates, inline functions) count as library.
  */
 #include "diagnose/search/search.h"
 
@@ -34,7 +34,7 @@ static bool is_own_source(const struct experiment *e, place_ix place)
            (*strtab_get(e->strings, f->found) || !is_in_library(e, place));
 }
 
-/* The innermost scope with own source that the place is in: what it was inlined into. */
+/* The innermost scope with own source around the place: the function it was inlined into. */
 static place_ix own_scope_around(const struct experiment *e, place_ix place)
 {
     while (place != PLACE_NONE && e->places[place].kind >= PLACE_PROC && !is_own_source(e, place))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From places where properties hold to findings: what is one thing is said once.
+ * From places where properties hold to findings: each problem is reported once.
  *
  *     copies of a loop or line of the source      one finding, severities added up
  *     a loop, and the procedure around it         the loop, where it has most of the severity
@@ -13,8 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PART_THAT_EXPLAINS 0.6 /* what is below has so much of it: it is said there */
-#define PART_TO_MENTION    0.3 /* what is below has less: it is said above alone */
+#define PART_THAT_EXPLAINS 0.6 /* descendants have so much of it: reported there */
+#define PART_TO_MENTION    0.3 /* descendants have less: reported only above */
 #define PART_THAT_REFINES  0.5
 
 struct group { /* copies of one thing */
@@ -23,7 +23,7 @@ struct group { /* copies of one thing */
     place_ix place; /* of the worst; PLACE_NONE */
     size_t copies;
     double severity, least, most, squares; /* added up */
-    double below;                          /* the largest severity of what is inside */
+    double below;                          /* the largest severity of its descendants */
     bool dropped;
     struct buf runs; /* names, where several have it */
 };
@@ -39,7 +39,7 @@ static bool is_places(const struct resolved *of)
     return !of->domain->table && of->domain->tree == TREE_SCOPES;
 }
 
-/* What is the same thing in the source has one key. */
+/* Places with the same source have one key. */
 static uint64_t source_key(const struct merging *u, const struct resolved *of, uint32_t id)
 {
     place_ix place = domain_place(u->ev, of->domain, id);
@@ -312,8 +312,8 @@ static const char *evidence(struct merging *u, struct diagnosis *d, const struct
     return text;
 }
 
-/* Where a programmer can act: the place itself where it has own source; else what it was inlined into, or what called
-   it most. *part: of the group's time, called from there. */
+/* The place where a programmer can change something: the place itself if it has own source; else the function it was
+   inlined into, or its most expensive caller. *part: of the group's time, called from there. */
 static place_ix own_place(const struct merging *u, const struct group *g, double *part)
 {
     enum { PLACES_MOST = 256 };

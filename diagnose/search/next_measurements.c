@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What to measure next: for each property that could not be tested, and whose parent holds (or that has none), what it
- * lacks. Tables are asked for the procedures in which the parent was found, as they cost more than counts.
+ * Next measurements: for each property that could not be tested, and whose parent holds (or that has none), its
+ * requirements. Tables are requested for the procedures in which the parent was found, as they cost more than counts.
  */
 #include "diagnose/search/search.h"
 
@@ -21,7 +21,7 @@ static bool is_asked(const struct diagnose_measurements *w, const char *event, c
     return w->count == ASKED_MOST;
 }
 
-/* Steps of the parent that hold; SIZE_MAX where it has none to hold. */
+/* Steps of the parent that hold; SIZE_MAX if it has no parent. */
 static bool parent_holds(const struct diagnosis *d, const struct properties *p, const struct property *of)
 {
     if (of->refines == NONE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Strategies. A step is a property held against a place; a round is all steps that are open at once, which is what one
- * experiment can answer.
+ * Strategies. A step is a property tested at a place; a round is all steps that are open at once, which one experiment
+ * can answer.
  *
  *     whole            every property everywhere; one step is noted for each property
  *     property-first   Periscope's: what refines a property that holds, in the same place; then the places inside
@@ -53,7 +53,7 @@ static const char *note_of(struct diagnosis *d, const struct resolved *of)
     return "";
 }
 
-/* Of what is looked at together, the whole: all of it may be known where its parts are not. */
+/* Of a group of places, the whole: it may be known although its parts are not. */
 static enum diagnose_state state_of(const struct evaluator *ev, const struct resolved *of, double *value)
 {
     double squares = 0;
@@ -235,7 +235,8 @@ static uint32_t note_step(struct searcher *s, const struct hypothesis *h, const 
     return (uint32_t)(s->d->search.count - 1);
 }
 
-/* Does it hold there, badly enough to go on? A hypothesis has no severity of its own: its condition is the threshold. */
+/* Does it hold there, with enough severity to go on? A hypothesis has no severity of its own: its condition is the
+   threshold. */
 static bool goes_on(const struct searcher *s, const struct resolved *of, const struct tested *t)
 {
     return t->state == SEARCH_TRUE && (of->property->hypothesis || t->candidate.severity >= s->ev->options.threshold);
@@ -258,7 +259,7 @@ static void note_pruned(struct searcher *s, const struct hypothesis *h, uint32_t
 static void take_step(struct searcher *s, const struct hypothesis *h)
 {
     const struct resolved *of = s->ev->resolved.items[h->property];
-    bool passes = is_of_nodes(s, of) && !resolved_has(of, h->node); /* it is for what is inside */
+    bool passes = is_of_nodes(s, of) && !resolved_has(of, h->node); /* it applies to descendants */
     struct tested t = test(s, of, h->node);
     if (!of->domain)
         t.state = SEARCH_NOT_MEASURABLE;
@@ -297,7 +298,7 @@ static void note_rest(struct searcher *s)
         note_step(s, &s->open.items[i], &t);
 }
 
-/* What was never asked, as what it refines holds nowhere. */
+/* Properties never tested, as their parents hold nowhere. */
 static void note_unasked(struct searcher *s)
 {
     struct tested t = {SEARCH_PRUNED, {.severity = NAN}};
@@ -318,7 +319,7 @@ static void begin_search(struct searcher *s)
             ask(s, i, 0, NONE);
 }
 
-/* What was found to be true in the search is what findings are made of. */
+/* Findings are made of the steps that hold in the search. */
 static void keep_what_was_found(struct searcher *s)
 {
     for (size_t i = 0; i < s->ev->resolved.count; i++) {

@@ -16,10 +16,11 @@ void diagnosis_make_findings(struct evaluator *, struct diagnosis *);
 
 /* ---- callers.c: own source is a file outside the system's folders ---- */
 
-/* The innermost scope around the place, itself included, with own source: what it was inlined into; PLACE_NONE. */
+/* The innermost scope around the place, itself included, with own source: the function it was inlined into;
+   PLACE_NONE. */
 place_ix diagnosis_own_scope(const struct experiment *, place_ix);
-/* The frame with own source from which most of the metric at these places was called; PLACE_NONE: there is none, or no
-   call paths. *part: its part of that. */
+/* The frame with own source from which most of the metric at these places was called; PLACE_NONE: there is none, or
+   no call paths. *part: its part of that. */
 place_ix diagnosis_own_caller(const struct experiment *, size_t metric, const place_ix *places, size_t count,
                               double *part);
 
