@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The page: TypeScript, bundled into one classic script. A tarball ships the bundle (dist/), so it needs neither node nor a network.
 PAGE_SCRIPTS_IN = \
-	%D%/model/data.ts %D%/model/decode.ts %D%/model/head.ts %D%/model/jobs.ts %D%/model/keys.ts %D%/model/load.ts \
+	%D%/model/browser.d.ts %D%/model/data.ts %D%/model/decode.ts %D%/model/head.ts %D%/model/jobs.ts %D%/model/keys.ts %D%/model/load.ts \
 	%D%/logic/axis.ts %D%/logic/brackets.ts %D%/logic/calls.ts %D%/logic/cells.ts %D%/logic/columns.ts %D%/logic/compare.ts \
 	%D%/logic/csv.ts %D%/logic/diagnosis.ts %D%/logic/distribution.ts %D%/logic/find.ts %D%/logic/flat.ts %D%/logic/format.ts %D%/logic/formula.ts %D%/logic/hotspots.ts %D%/logic/sticky_headers.ts \
 	%D%/logic/hot_places.ts %D%/logic/icicle.ts %D%/logic/inlined.ts %D%/logic/instructions.ts %D%/logic/labels.ts %D%/logic/lines.ts %D%/logic/memo.ts %D%/logic/memory.ts \
@@ -18,11 +18,8 @@ PAGE_STYLE_IN = %D%/style.css
 PAGE_TESTS_IN = %D%/test/tap.ts %D%/test/blocks.ts %D%/test/corners.ts %D%/test/damage.ts %D%/test/drawn.ts %D%/test/jobs.ts %D%/test/retained.ts %D%/test/made.ts %D%/test/naive.ts %D%/test/outline.ts %D%/test/shown.ts %D%/test/states.ts %D%/test/text.d.ts %D%/test/all.test.ts
 
 EXTRA_DIST += $(PAGE_SCRIPTS_IN) $(PAGE_STYLE_IN) $(PAGE_TESTS_IN) %D%/README.md %D%/index.html %D%/package.json %D%/package-lock.json \
-	%D%/tsconfig.json %D%/node-packages.sh %D%/test/unit.sh %D%/test/types.sh \
+	%D%/tsconfig.json %D%/node-packages.sh %D%/properties.mjs %D%/test/unit.sh %D%/test/types.sh \
 	%D%/dist/hpcview.js %D%/dist/hpcview.css
-
-# Properties that only the page itself has, and that it names by no text, get short names in the bundle.
-PAGE_PROPERTIES = mainColumn|heatColumn|shownColumns|selectInTree|lineFirst|lineLast|callFile|hasExclusive|displayName|tableRows|drawSoon|scaleAmong|isReady|isRatio|callsIndex|treeNodes|treeValues|rowHeight|placesOnLine|fileLines|openHotPath|metricsOf|subscribe|irreducible|onLine|outermost|withSource|hasCallees|isDifference|isExpanded|hasChildren|firstProcess|exitStatus|fullName|dispatch|expanded|cellCount|blankAmong|operands|arrivals|expandBelow|showTable|showPage|followHotPath|isThere|badges|shares|reveal|statistic|hasProcesses|showNothing|hottest|togglePicture|colour|placeCount|ofParent|decimals|sortBy|goToHottest|tableColumn|markLine|focusTable|groupOf|switchLayout|onDraw|focusFilter|sortByNeighbour|startMs|isTable|pageSize|smallCalls|zoomTo|isSource|isCut|makeBrief|rowOf|flattenBy|isPrinted|ownColumn|isShown|callRows|compareWith|headHeight|selected|places|metric|typed|zoom|layout|inclusive|exclusive|subject|members|parent|formula|isNumber|summed|texts|scroller|lanes|showAllInstances|stringCount|callees|balance|byPlace|isComing|rowsInside|waiters
 
 ESBUILD_FLAGS = --log-level=warning --target=es2022,chrome91,firefox113,safari16.4 --charset=ascii --minify --legal-comments=none
 
@@ -30,9 +27,12 @@ if HAVE_NPM
 # The packages are asked for in the recipe, not as a prerequisite: a finished bundle, as in a tarball, must not need them.
 PAGE_PACKAGES = $(SHELL) $(top_srcdir)/%D%/node-packages.sh '$(abs_top_srcdir)/%D%' '$(abs_top_builddir)/%D%'
 
-%D%/dist/hpcview.js: $(PAGE_SCRIPTS_IN) %D%/package-lock.json
-	$(AM_V_GEN)$(PAGE_PACKAGES) && $(MKDIR_P) %D%/dist && %D%/node_modules/.bin/esbuild $(top_srcdir)/%D%/views/main.ts --bundle \
-	  --format=iife $(ESBUILD_FLAGS) --mangle-props='^($(PAGE_PROPERTIES))$$' --outfile=$@
+# Properties that only the page itself has, and that no text names, get short names in the bundle.
+%D%/dist/hpcview.js: $(PAGE_SCRIPTS_IN) %D%/properties.mjs %D%/package-lock.json
+	$(AM_V_GEN)$(PAGE_PACKAGES) && $(MKDIR_P) %D%/dist && \
+	  properties=`cd %D% && node '$(abs_top_srcdir)/%D%/properties.mjs' '$(abs_top_srcdir)/%D%/model/browser.d.ts' '$(abs_top_srcdir)/%D%/views/main.ts'` && \
+	  %D%/node_modules/.bin/esbuild $(top_srcdir)/%D%/views/main.ts --bundle \
+	  --format=iife $(ESBUILD_FLAGS) --mangle-props="^($$properties)\$$" --outfile=$@
 
 %D%/dist/hpcview.css: $(PAGE_STYLE_IN) %D%/package-lock.json
 	$(AM_V_GEN)$(PAGE_PACKAGES) && $(MKDIR_P) %D%/dist && %D%/node_modules/.bin/esbuild $(top_srcdir)/%D%/style.css $(ESBUILD_FLAGS) \

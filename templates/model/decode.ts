@@ -17,7 +17,7 @@ const LETTER_VALUES = (() => {
 /** Base64 with padding: the browser's own decoder where it has one. (atob would make a string of it first, which for
  *  large blocks takes several times as long as the loop.) */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+  const native = Uint8Array.fromBase64;
   if (!native) return decodeBase64(text);
   try {
     return native.call(Uint8Array, text);
@@ -262,7 +262,7 @@ export interface PlaceColumns {
   readonly lineLast: Numbers;
   readonly callFile: Int32Array;
   readonly same: Uint32Array | null; // null: in version 1
-  readonly packed: { readonly [name: string]: Uint8Array };
+  readonly packed: readonly Uint8Array[]; // callLine, instance, instances, addressLow, addressHigh
   readonly names: Uint8Array;
 }
 
@@ -313,7 +313,7 @@ export function unpackPlaces(bytes: Uint8Array, { count, strings, files, planes 
     lineLast,
     callFile,
     same,
-    packed: { callLine, instance, instances, addressLow, addressHigh },
+    packed: [callLine, instance, instances, addressLow, addressHigh],
     names: in_.rest().slice(),
   };
 }
@@ -321,12 +321,11 @@ export function unpackPlaces(bytes: Uint8Array, { count, strings, files, planes 
 /** The places of a database: packed columns are unpacked on demand. */
 export function placesOf(columns: PlaceColumns, { count, strings }: PlacesInfo): Places {
   const { packed, names, ...own } = columns;
-  const late = (name: string): (() => Numbers) => {
-    const column = new Packed(packed[name], count);
+  const late = (bytes: Uint8Array): (() => Numbers) => {
+    const column = new Packed(bytes, count);
     return () => column.get();
   };
-  const [callLine, instance, instances] = ['callLine', 'instance', 'instances'].map(late);
-  const [addressLow, addressHigh] = ['addressLow', 'addressHigh'].map(late);
+  const [callLine, instance, instances, addressLow, addressHigh] = packed.map(late);
   return {
     ...own,
     same: own.same ?? sameByName(own),

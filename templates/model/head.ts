@@ -99,14 +99,14 @@ export const placesInfo = (head: Head): PlacesInfo => ({
 
 /** How many rows the target of a table's column has; undefined: unknown here. */
 export function rowsOf(head: Head, to: string): number | undefined {
-  const counts: { readonly [to: string]: number } = {
-    place: head.placeCount,
-    process: head.processes.length,
-    metric: head.metrics.length,
-    file: head.files.length,
-    run: head.runs.length,
-  };
-  return counts[to] ?? head.tables.find((t) => t.name === to)?.rows;
+  const counts = new Map([
+    ['place', head.placeCount],
+    ['process', head.processes.length],
+    ['metric', head.metrics.length],
+    ['file', head.files.length],
+    ['run', head.runs.length],
+  ]);
+  return counts.get(to) ?? head.tables.find((t) => t.name === to)?.rows;
 }
 
 /** Before version 3 all planes of a column are there. */

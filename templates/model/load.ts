@@ -8,18 +8,6 @@ import { DatabaseError, decodeTable, decodeTree, placesOf, StoredMetric } from '
 import { type MetricBlock, placesInfo, readHead, rowsOf } from './head';
 import { type FoundAhead, type MetricPart, type Metrics, sentence, unpack } from './jobs';
 
-declare global {
-  interface Window {
-    hpcview_data?: (name: string, base64: string) => void;
-    trustedTypes?: {
-      createPolicy(
-        name: string,
-        rules: { createScriptURL(url: string): string },
-      ): { createScriptURL(url: string): string };
-    };
-  }
-}
-
 const arrived = new Map<string, string>();
 
 const blockUrl = (name: string): string => {

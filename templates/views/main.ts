@@ -40,10 +40,14 @@ function dialogs(app: App): void {
     const inputs = [panel, panel === 'about' ? app.arrivals : 0];
     if (dialog.open && inputs.every((x, i) => x === drawn[i])) return;
     drawn = inputs;
-    dialog.setAttribute('aria-label', { about: 'About this database', help: 'Help', columns: 'Columns' }[panel]);
-    dialog.replaceChildren(
-      panel === 'about' ? aboutDialog(app, close) : panel === 'help' ? helpDialog(close) : columnsDialog(app, close),
-    );
+    const [label, content] =
+      panel === 'about'
+        ? ['About this database', aboutDialog(app, close)]
+        : panel === 'help'
+          ? ['Help', helpDialog(close)]
+          : ['Columns', columnsDialog(app, close)];
+    dialog.setAttribute('aria-label', label);
+    dialog.replaceChildren(content);
     if (!dialog.open) dialog.showModal();
   });
 }
