@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a person would point at in a loop's code: each check is a row of QUALITY_CHECK_LIST with a word, what to do about
- * it (remedies.c), and a rule that says what was found, how sure that is, and what it may gain by the bounds.
+ * Problems of a loop's code: each check is a row of QUALITY_CHECK_LIST with a name, a remedy (remedies.c), and a rule
+ * that returns what was found, the confidence, and the possible gain by the bounds.
  */
 #include "quality/checks_int.h"
 
 #include <math.h>
 
-/* ---- saying it ---------------------------------------------------------------------------- */
+/* ---- reporting --------------------------------------------------------------------------- */
 
 static double saved(double before, double after)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of checks share: the loop that a rule looks at, how it looks at instructions, and how it says what it
- * found. A rule sees one loop: its body, what was counted, its bounds. What takes more (samples, other copies) is none.
+ * Declarations shared by the files of checks: the loop that a rule looks at, access to its instructions, and reporting.
+ * A rule sees one loop: its body, counts, bounds. A check that needs more (samples, other copies) is not a rule.
  */
 #ifndef QUALITY_CHECKS_INT_H
 #define QUALITY_CHECKS_INT_H
@@ -44,19 +44,19 @@ const struct step *finder_sum(const struct finder *);
 
 bool finder_chain_divides(const struct finder *); /* is a division, or a root, on the longest chain? */
 
-/* ---- saying it ---------------------------------------------------------------------------- */
+/* ---- reporting --------------------------------------------------------------------------- */
 
 struct gain { /* of the loop's cycles, percent; NaN: not known */
     double low, high;
 };
 #define GAIN_UNKNOWN ((struct gain){NAN, NAN})
 
-/* What may be gained where so many cycles would do: the interval over what is not known, which is whether the data come
-   from memory and whether entries of the loop are so short that chains do not hold it up. NaN: not known. */
+/* The possible gain if so many cycles were enough: an interval, because it is unknown whether the data come from
+   memory and whether entries of the loop are too short for chains to matter. NaN: unknown. */
 struct gain finder_gain(const struct finder *, double cycles);
 /* No more than that part of the time (0 to 1; NaN: not known) that was seen to be waited for. */
 struct gain finder_limit(struct gain, double part);
-/* How often a loop goes round, and so whether its chains hold it up, is mostly not known. */
+/* The trip count, and so whether chains limit the loop, is mostly unknown. */
 double finder_chain_confidence(const struct finder *, double confidence);
 PRINTF_LIKE(5, 6)
 void finder_say(struct finder *, const struct step *at, double confidence, struct gain, const char *format, ...);

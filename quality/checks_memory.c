@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of loads and stores: where their addresses come from, how they move, and what the cache makes of them. */
+/* Checks of loads and stores: origin of addresses, strides, and use of the cache. */
 #include "quality/checks_int.h"
 
 #include <math.h>
@@ -128,15 +128,14 @@ static bool vector_access(const struct finder *f, const struct ref *r)
     return path_step(f->b, r->step)->f.packed && quality_memory_size(finder_memory(f, r), f->b->machine) >= 16;
 }
 
-/* Do the accesses have bytes in common for who looks at the last 12 bits of the address only? apart: from the store to
-   the load. */
+/* Do the accesses overlap in the last 12 bits of the address? apart: from the store to the load. */
 static bool meet_in_page(int64_t apart, int64_t stored, int64_t loaded)
 {
     int64_t from = ((apart % 4096) + 4096) % 4096;
     return from < stored || 4096 - from < loaded;
 }
 
-/* Two accesses of a stream whose distance is no multiple of their size: one of them is not aligned. */
+/* Two accesses of a stream whose distance is not a multiple of their size: one of them is not aligned. */
 void check_splits(struct finder *f)
 {
     for (size_t i = 0; i < f->b->refs.count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of calculations: are they vectors, and how wide; and what each of them costs more than others would. */
+/* Checks of calculations: are they vectorized, and how wide; and expensive operations. */
 #include "quality/checks_int.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ void check_scalar(struct finder *f)
     finder_say_steps(f, scalar_float_step, false, 0.8, vector_gain(f), "scalar floating-point instruction");
 }
 
-/* Of a sum that vectors cannot take: side by side in several variables, by hand; options of the compiler gain nothing. */
+/* For a sum that vectors cannot take: several accumulators, by hand; compiler options do not help. */
 static struct gain sums_side_by_side(const struct finder *f)
 {
     struct gain gain = finder_gain(f, fmax(f->q->if_no_chain, other_chains(f->q)));
@@ -171,7 +171,7 @@ static bool converts_float(const struct finder *f, const struct step *s)
            s->f.type != s->f.source_type;
 }
 
-/* Uops of these, of all: what may be gained at most. */
+/* Uops of these, of all: the upper limit of the gain. */
 static struct gain share_of(const struct finder *f, step_test *test)
 {
     double uops = 0, all = 0;
@@ -224,7 +224,7 @@ bool finder_chain_divides(const struct finder *f)
     return found.count > 0;
 }
 
-/* What the loop could be without its divider, and without the chain that goes through it. */
+/* The loop's bound without its divider, and without the chain that goes through it. */
 static double without_divider(const struct finder *f)
 {
     double most = 0;
@@ -352,7 +352,7 @@ void check_fma_missed(struct finder *f)
     }
 }
 
-/* Is the vector instruction in the old encoding? 0: it is no vector instruction, 1: old, 2: VEX or EVEX */
+/* Is the vector instruction in the old encoding? 0: not a vector instruction, 1: old, 2: VEX or EVEX */
 static int encoding(const struct finder *f, const struct step *s)
 {
     if (f->b->code->arch->kind != ARCH_X86_64 || !(s->f.reads.vector | s->f.writes.vector))

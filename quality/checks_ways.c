@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of the loop as a whole: what iterations wait for, the ways through it, its calls, and the copies of it. */
+/* Checks of the loop as a whole: latencies, paths through it, calls, and its copies. */
 #include "quality/checks_int.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static bool is_store_of_chain(const struct finder *f, const struct step *s)
     return s->chained && s->f.memory_count && s->f.memory[0].writes;
 }
 
-/* Loads on a chain of registers: what they hand on is read at the address they were handed, as in a list. */
+/* Loads on a chain of registers: their results are the addresses of the next loads, as in a list. */
 static struct found find_list(const struct finder *f)
 {
     struct found stores = finder_look(f, is_store_of_chain, false), loads = finder_look(f, is_load_of_chain, false);
@@ -68,7 +68,7 @@ void check_chain(struct finder *f)
     buf_release(&list.where);
 }
 
-/* A loop that tries an atomic exchange until nobody comes between goes round once, mostly. */
+/* A loop that retries an atomic exchange until it succeeds usually has one iteration. */
 void check_store_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
@@ -133,7 +133,7 @@ void check_remainder_loop(struct finder *f)
                    "the trip count is too small for the body");
 }
 
-/* Where more than so many samples lie behind branches, mispredictions cost at most what they are. */
+/* If more than so many samples are behind branches, mispredictions cost at most their share. */
 static struct gain branch_gain(const struct quality_loop *q)
 {
     const double often = 0.25;
@@ -149,7 +149,7 @@ void check_branches(struct finder *f)
                    f->q->path_instructions, f->q->instructions);
 }
 
-/* A branch out of the loop, to a block that ends in a call of what never returns. */
+/* A branch out of the loop, to a block that ends in a call of a function that never returns. */
 void check_bounds_check(struct finder *f)
 {
     const struct cfg *g = f->b->code->cfg;
@@ -175,7 +175,8 @@ void check_versions(struct finder *f)
                    "the loop has several versions, chosen at run time, usually because arrays might overlap");
 }
 
-/* Reads the same addresses again and again, and changes nothing but what it read: it ends when another thread stores. */
+/* Reads the same addresses again and again, and changes only registers it loaded: it ends when another thread
+   stores. */
 void check_busy_wait(struct finder *f)
 {
     const struct body *b = f->b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All instructions of procedures: as text, with what each costs on the core, and in which loop it is. */
+/* All instructions of procedures: text, cost on the core, and loop. */
 #include "quality/quality_int.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ struct listing_work {
     const struct scope_tree *tree; /* NULL: only what they cost is asked for */
     const struct machine_core *machine;
     const uint8_t *wanted; /* by scope: a PROC to be listed */
-    uint64_t most_bytes;   /* where there is no tree to choose from */
+    uint64_t most_bytes;   /* if there is no tree to choose from */
     struct quality_listing *listing;
     struct VEC(struct quality_insn) insns;
     struct arch_writer *writer;
@@ -27,8 +27,8 @@ static void note_bound(struct listing_work *w, const struct quality_loop *q)
         *hashmap_put(&w->bound, path_step(&w->body, k)->addr) = (uint32_t)w->bounds.count - 1;
 }
 
-/* What is known of each innermost loop: what its iteration costs at best, and addresses on its longest chain; one that
-   only counts iterations is none. */
+/* Results for each innermost loop: the cost of its iteration, and addresses on its longest chain; a chain that only
+   counts iterations is ignored. */
 static void look_at_loops(struct listing_work *w, const struct bloop_code *code)
 {
     hashmap_release(&w->chained);
@@ -60,7 +60,7 @@ static scope_ix procedure_of(const struct scope_tree *t, scope_ix s)
     return s;
 }
 
-/* What a call goes to, by name. */
+/* The target of a call, by name. */
 static const char *callee(const struct bloop_code *code, vaddr target)
 {
     uint32_t f = functions_at(code->functions, target);
@@ -70,7 +70,7 @@ static const char *callee(const struct bloop_code *code, vaddr target)
 
 static str_id text_of(struct listing_work *w, const struct bloop_code *code, const struct step *s, size_t n)
 {
-    enum { NAME_MOST = 60 }; /* of C++ templates there is no end */
+    enum { NAME_MOST = 60 }; /* names of C++ templates can be endless */
     char text[256];
     arch_write(w->writer, s->bytes, n, s->addr, text, sizeof text);
     const char *name = s->f.insn.kind == INSN_CALL ? callee(code, s->f.insn.target) : "";
@@ -83,7 +83,7 @@ static bool has_target(const struct step *s)
     return s->f.insn.kind == INSN_BRANCH || s->f.insn.kind == INSN_JUMP || s->f.insn.kind == INSN_CALL;
 }
 
-/* What it costs; one that the core joins with the branch behind it costs nothing of its own. */
+/* Its cost; an instruction that the core fuses with the branch behind it costs nothing of its own. */
 static void say_cost(struct listing_work *w, const struct step *s, const struct step *next, struct quality_insn *out)
 {
     const struct body *b = &w->straight;
@@ -111,7 +111,7 @@ static void say_cost(struct listing_work *w, const struct step *s, const struct 
     buf_release(&ports);
 }
 
-/* The place of the instruction, and its text; false: nobody asked for it. */
+/* The place of the instruction, and its text; false: not requested. */
 static bool place_step(struct listing_work *w, const struct bloop_code *code, const struct step *s, size_t n,
                        struct quality_insn *out)
 {
@@ -211,7 +211,7 @@ static uint64_t bytes_of(const struct scope_tree *t, scope_ix proc)
 
 struct entry_list VEC(vaddr);
 
-/* The most wanted ones that fit. */
+/* The most important ones that fit. */
 static uint8_t *choose(const struct scope_tree *t, const struct quality_listing_options *o, struct entry_list *entries,
                        struct quality_listing *l)
 {

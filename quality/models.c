@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * llvm-mca's estimate of loops, where it is installed: a simulation that knows more of a core than our bounds, and is wrong
- * in other places. It stands beside them.
+ * llvm-mca's estimate of loops, if it is installed: a simulation with a more detailed model of a core than our bounds,
+ * and other errors. It is shown next to them.
  *
  * All loops go through one llvm-mc, which writes their bytes as assembly, and then through llvm-mca twice, with FEW and
- * MANY iterations: the difference is the steady state. A model is trusted where its division takes time (some of newer
- * cores have none); of those the machine file names, the first that is. Where a batch fails, its halves are asked about, until
- * the loop is found that it cannot take. Nothing takes longer than LIMIT_MODEL_SECONDS.
+ * MANY iterations: the difference is the steady state. A model is trusted if its division takes time (some of newer
+ * cores have none); of those the machine file names, the first such one. If a batch fails, its halves are tried, until
+ * the offending loop is found. Nothing takes longer than LIMIT_MODEL_SECONDS.
  */
 #include "quality/quality_int.h"
 
@@ -29,7 +29,7 @@ struct models {
     const struct quality_tools *tools;
     const struct machine_core *machine;
     struct VEC(struct model_loop) loops;
-    struct buf bytes, text; /* for llvm-mc; what it made of them */
+    struct buf bytes, text; /* input of llvm-mc; its output */
     char model[32];
     double deadline;
     unsigned processes;
@@ -112,7 +112,7 @@ void models_add(struct models *m, const struct body *b, const struct quality_loo
 
 /* ---- one process ---------------------------------------------------------------------------- */
 
-/* What went wrong, in its own words: the first line with "error: " in it. */
+/* The error message: the first line with "error: " in it. */
 static int said_error(const char *program, int status, const char *messages, struct err *err)
 {
     const char *at = strstr(messages, "error: ");
@@ -136,7 +136,7 @@ static int run(struct models *m, const char *const *argv, const struct buf *in, 
 
 /* ---- text ------------------------------------------------------------------------------------- */
 
-/* The number of the loop whose mark the line is; UINT32_MAX: it is none. */
+/* The number of the loop whose mark the line is; UINT32_MAX: not a mark. */
 static uint32_t mark_of(const struct models *m, const char *line)
 {
     unsigned long long n = 0;
@@ -194,7 +194,7 @@ static int disassemble(struct models *m, struct err *err)
 
 /* ---- estimates ---------------------------------------------------------------------------------- */
 
-#define DIVIDER "divider" /* the region that tells whether the model has one */
+#define DIVIDER "divider" /* the region that shows whether the model has one */
 
 static void add_region(struct buf *b, const char *name, const char *text, size_t n)
 {
@@ -240,7 +240,7 @@ static int read_estimates(struct models *m, const struct buf *out, int which, do
     return isnan(*division) ? err_set(err, ERR_FORMAT, "llvm-mca's output has no cycles for this code") : 0;
 }
 
-/* 1: done; 0: the model is none, or has no divider; -1: it failed. */
+/* 1: done; 0: unknown model, or without a divider; -1: it failed. */
 static int simulate(struct models *m, const struct buf *in, int which, struct err *err)
 {
     int iterations = which ? MANY : FEW;

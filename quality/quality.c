@@ -59,7 +59,7 @@ static bool waits_in_long_entries(const struct quality_loop *q)
     return q->if_no_chain < 0.95 * q->chain_long;
 }
 
-/* How that depends on how often the loop goes round. */
+/* The dependence of that on the trip count. */
 static void say_entries(struct buf *b, const struct quality_loop *q)
 {
     bool by_chain = q->bound_by >= BOUND_CHAIN;
@@ -129,7 +129,7 @@ static void name_loop(struct work *w, struct quality_loop *q)
     q->line_last = s->line_last;
 }
 
-/* The scope of a loop that is wanted, or SCOPE_NONE. */
+/* The scope of a requested loop, or SCOPE_NONE. */
 static scope_ix wanted_scope(const struct work *w, const struct bloop_code *code, uint32_t loop)
 {
     scope_ix scope = hashmap_get(&w->loop_at, code->cfg->blocks[code->forest->loops[loop].header].begin);
@@ -169,7 +169,7 @@ static void check_loops(struct work *w, size_t first)
     mem_free(producer);
 }
 
-/* A procedure: its loops first, because what a copy is shows beside the others. */
+/* A procedure: its loops first, because the role of a copy depends on the others. */
 static void visit(void *ctx, const struct bloop_code *code)
 {
     struct work *w = ctx;

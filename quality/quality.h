@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * quality - how good a loop's machine code is, what holds it back, and what it would cost at best.
+ * quality - the quality of a loop's machine code, its bottleneck, and its minimal cost.
  *
- * Knows:    instructions and what they do (bloop/arch/facts.h), blocks of innermost loops, descriptions of processor
- *           cores (machines/).
+ * Knows:    instructions and their effects (bloop/arch/facts.h), blocks of innermost loops, descriptions of
+ *           processor cores (machines/).
  * Does not: samples, metrics, pages; print.
  *
  * Usual life:
@@ -11,8 +11,8 @@
  *     (or quality_write) -> quality_free
  *
  * Memory:   a report owns all it hands out, and needs neither binary nor tree afterwards.
- * Errors:   a machine file that makes no sense is said with file and line. A loop that cannot be looked at whole is in
- *           the report with a word on why.
+ * Errors:   an invalid machine file is reported with file and line. A loop that cannot be analysed completely
+ *           is in the report with the reason.
  * Threads:  one report per thread; machines are read-only once read.
  * To add a check: a row below, and its rule in checks_*.c.
  */
@@ -24,7 +24,7 @@
 
 /* ---- loops ---------------------------------------------------------------------------- */
 
-/* What limits the cycles of an iteration. */
+/* The limit of the cycles of an iteration. */
 enum quality_bound {
     BOUND_FRONT_END,
     BOUND_PORTS,  /* of calculations */
@@ -48,14 +48,14 @@ enum quality_stride {
     STRIDES
 };
 
-/* What of a source loop's several copies in the binary this one is. */
+/* The role of this copy among several copies of a source loop in the binary. */
 enum quality_role { ROLE_ONLY, ROLE_MAIN, ROLE_REMAINDER, ROLE_VERSION };
 const char *quality_role_name(enum quality_role);
 
-/* Values that pass from one iteration to the next hold up the iterations of one entry of the loop only: the core looks
-   `ahead` iterations further, and begins the next entry when the last ones of this one wait. So entries begin at least
-   (trips - ahead) x the chain's cycles apart; the cycles of an iteration, at least, where the chain alone says `chain`
-   and the rest `apart`. */
+/* Loop-carried dependencies delay only the iterations of one entry of the loop: the core looks `ahead` iterations
+   further, and begins the next entry while the last ones of this one wait. So entries begin at least (trips - ahead) x
+   the chain's cycles apart; the cycles of an iteration, at least, if the chain alone needs `chain` and the rest
+   `apart`. */
 static inline double quality_with_overlap(double chain, double apart, double ahead, double trips)
 {
     double held = trips > ahead ? chain * (1 - ahead / trips) : 0;
@@ -78,7 +78,7 @@ struct quality_loop {
     double loaded, stored;           /* bytes */
     double intensity;                /* flops / bytes; NaN: no bytes */
     uint32_t stack_references, spills;
-    double address_share; /* of the instructions: those that only make addresses and conditions */
+    double address_share; /* of the instructions: those that only compute addresses and conditions */
     uint32_t calls;
     uint32_t strides[STRIDES]; /* how many references of each kind */
     int64_t step;              /* bytes that the fastest stream of stride one moves in an iteration; 0: none */
@@ -97,21 +97,23 @@ struct quality_loop {
     double chain_general;     /* cycles of the longest chain through general registers: pointers, indices, conditions */
     double waits_branch;      /* part of its samples behind branches inside of it, where mispredictions show; NaN */
     double waits_chain;       /* part of its samples, at most, that wait for the longest chain; NaN: too few samples */
-    double waits_load;        /* part of them that wait for loads that are not on that chain; NaN likewise */
+    double waits_load;        /* part of them waiting for loads that are not on that chain; NaN likewise */
     int8_t from_memory_known; /* do its data come from further than the first cache, by its samples? -1: not known */
     double if_vectorized_here; /* the bound if all was vectorized for the vectors it was compiled for; NaN: no change */
-    double from_memory;        /* cycles of an iteration, about, if its data come from memory at what one core gets */
-    double if_vectorized, if_clean, if_no_chain, if_next; /* the bound if all was vectorized, address work gone, no
-                                                             value handed on, the first limit gone; NaN: no change */
+    double from_memory;        /* approximate cycles of an iteration if its data come from memory at one core's
+                                  bandwidth */
+    double if_vectorized, if_clean, if_no_chain, if_next; /* the bound if all was vectorized, address arithmetic
+                                                             removed, no loop-carried dependency, the first limit
+                                                             removed; NaN: no change */
     double model;   /* cycles of an iteration by llvm-mca; NaN: it was not asked, or could not say */
-    str_id note;    /* what is not known of it, and why; "" */
+    str_id note;    /* unknown properties, and why; "" */
     str_id summary; /* it in one sentence without a full stop, as a person would say it */
 };
 
-/* ---- what is to be said of them -------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------- */
 
-/* Name, word, rule: check_* of checks_vectors.c, checks_memory.c or checks_ways.c. Of a loop that was compiled without
-   optimization nothing else is said: all of it would be otherwise. */
+/* Name, title, rule: check_* of checks_vectors.c, checks_memory.c or checks_ways.c. A loop that was compiled without
+   optimization has no other finding: all of them would change. */
 #define QUALITY_CHECK_LIST(X)                                                                                          \
     X(UNOPTIMIZED, "not-optimized", unoptimized)                                                                       \
     X(SCALAR, "scalar", scalar)                                                                                        \
@@ -176,7 +178,7 @@ struct quality_report {
     struct quality_check *checks; /* in the order of the loops, then of the kinds */
     size_t check_count;
     str_id machine, assumed;
-    str_id model; /* llvm-mca's, whose estimates stand beside ours; "" none */
+    str_id model; /* llvm-mca's, whose estimates are shown next to ours; "" none */
 };
 
 struct quality_samples { /* of the binary: where, ascending, and how many there */
@@ -216,13 +218,14 @@ struct quality_insn {
     str_id ports;              /* that it may take, "015 23b" */
     double uops, latency;      /* as the front end counts them; from its last operand to its result, a load's part too.
                                   NaN: no machine was given, or it could not be decoded */
-    double ideal;              /* cycles of one execution at best: of an innermost loop's shortest way, its part of the
-                                  bound by uops; else its uops / those that the core takes in a cycle. NaN likewise */
+    double ideal;              /* minimal cycles of one execution: of an innermost loop's shortest path, its part of
+                                  the bound by uops; else its uops / those that the core takes in a cycle. NaN likewise
+                                  */
     double ideal_apart;        /* the same where iterations do not wait for each other (quality_with_overlap) */
     double ahead;              /* iterations of its loop that the core looks ahead; NaN: it is on no such way */
     uint32_t loop_uops;        /* of an iteration of that loop; 0: it is not on such a way */
     bool chained;              /* on the longest chain of values from one iteration to the next of an innermost loop */
-    bool calls;                /* the target is what it calls */
+    bool calls;                /* the target is the callee */
 };
 struct quality_listing {
     struct strtab *strings;
@@ -233,15 +236,15 @@ struct quality_listing {
     size_t left_out; /* procedures that would have been too much */
 };
 struct quality_listing_options {
-    const struct machine_core *machine; /* NULL: what instructions cost is not said */
-    const scope_ix *procedures;         /* PROCs of the tree, the most wanted first */
+    const struct machine_core *machine; /* NULL: costs of instructions are not computed */
+    const scope_ix *procedures;         /* PROCs of the tree, the most important first */
     size_t procedure_count;
     uint64_t most_bytes; /* of code: procedures that do not fit any more are left out */
 };
 struct quality_listing *quality_list(struct bloop_binary *, const struct scope_tree *,
                                      const struct quality_listing_options *, struct warnings *);
-/* Of all functions that hold one of the addresses what instructions cost: no text, no ports, no place in a scope tree.
-   Functions are left out where there would be more than that many bytes of code. */
+/* Costs of the instructions of all functions that contain one of the addresses: no text, no ports, no place in a
+   scope tree. Functions beyond that many bytes of code are left out. */
 struct quality_listing *quality_costs(struct bloop_binary *, const struct machine_core *, const vaddr *addresses,
                                       size_t count, uint64_t most_bytes);
 void quality_listing_free(struct quality_listing *);

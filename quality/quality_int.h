@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of quality/ share. In the order of work:
+ * Declarations shared by the files of quality/. In the order of work:
  *
  *     body/        one loop: its instructions, and what an iteration costs at least
  *     models.c     llvm-mca's estimates beside that, where it is installed
@@ -18,7 +18,7 @@
 
 /* ---- models.c --------------------------------------------------------------------------- */
 
-struct models; /* NULL where nobody asks for them, or there is none */
+struct models; /* NULL if not requested, or there is none */
 struct models *models_create(const struct quality_tools *, const struct machine_core *);
 /* The loop that will be the `loop`th of models_run's. */
 void models_add(struct models *, const struct body *, const struct quality_loop *, size_t loop);
@@ -32,7 +32,7 @@ struct quality_built {    /* how the loop's procedure was compiled */
     uint16_t language;    /* DW_LANG_* */
 };
 const char *quality_remedy(enum quality_check_kind, const struct quality_built *);
-/* Adds to the report what is to be said of the loop, whose body this is; the checks' `loop` is its scope for now. */
+/* Adds the checks' results for the loop with this body to the report; the checks' `loop` is its scope for now. */
 void checks_find(const struct body *, const struct quality_loop *, const struct scope_tree *,
                  const struct quality_built *, struct quality_report *);
 

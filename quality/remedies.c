@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What to do about what a check has found, in the words of the language and the compiler at hand. */
+/* Remedies for the findings of checks, in terms of the language and the compiler. */
 #include "quality/quality_int.h"
 
 enum { LANG_C = 1, LANG_CXX, LANG_FORTRAN };
 
-/* DW_LANG_*; what is not listed is taken for C. */
+/* DW_LANG_*; any other is treated as C. */
 static int language_of(uint16_t dwarf)
 {
     switch (dwarf) {

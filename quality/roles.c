@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What of one source loop's copies in the binary each is: the compiler makes a main body, unrolled or with vectors, a
- * remainder that takes one number at a time, sometimes a second version for arrays that overlap. How many numbers an
- * iteration of each treats tells them apart.
+ * The role of each copy of a source loop in the binary: the compiler makes a main body, unrolled or with vectors, a
+ * remainder for single elements, sometimes a second version for arrays that overlap. The number of elements an
+ * iteration processes distinguishes them.
  */
 #include "quality/quality_int.h"
 
@@ -43,7 +43,7 @@ static void find_role(const struct scope_tree *t, struct quality_loop *loops, si
         q->role = same > 1 ? ROLE_VERSION : ROLE_MAIN;
     else
         q->role = ROLE_REMAINDER;
-    /* Proved where a copy takes fewer at a time; a body that somebody unrolled by hand has no such copy. */
+    /* Proved if a copy processes fewer at a time; a body that was unrolled by hand has no such copy. */
     q->unrolled = q->unroll > 1 && q->role == ROLE_MAIN;
 }
 

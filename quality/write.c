@@ -109,7 +109,7 @@ static bool is_of(const struct quality_report *r, size_t check, const struct qua
     return check < r->check_count && r->checks[check].loop == (size_t)(q - r->loops);
 }
 
-/* Their words, each once, with a + between. */
+/* Their names, each once, with a + between. */
 static void check_words(struct buf *b, const struct quality_report *r, const struct quality_loop *q)
 {
     size_t first = first_check(r, q);

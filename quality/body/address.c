@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Addresses: what each reference of the path adds up, in terms of the registers at the beginning of the iteration, and
- * by how much that moves until the next one.
+ * Addresses: the address of each reference of the path, in terms of the registers at the beginning of the iteration,
+ * and its change until the next one.
  *
  *     loop: movsd (%rdi,%rax,8), %xmm0      rdi + 8*rax        moves by 8: rax does by 1
  *           movslq (%rsi,%rax,4), %rcx      rsi + 4*rax        moves by 4
  *           addsd (%rdx,%rcx,8), %xmm0      rdx + 8*(loaded)   indirect
  *           inc %rax
  *
- * Additions are taken to be those of whole numbers: an index of 32 bits that wraps round is none that programs use.
+ * Additions are assumed not to wrap: programs do not rely on a 32-bit index that does.
  */
 #include "quality/body/body.h"
 
@@ -112,7 +112,7 @@ static bool depends_on_load(const struct state *s, const struct step *p)
     for (unsigned r = 0; r < ARCH_REGS; r++)
         if ((p->f.reads.general >> r & 1) && form_loaded(s->b, &s->regs[r]))
             return true;
-    return p->f.reads.vector != 0 && p->f.writes.general != 0; /* out of a vector: nobody follows these */
+    return p->f.reads.vector != 0 && p->f.writes.general != 0; /* out of a vector: not followed */
 }
 
 /* SVE's incd and its like: they add how many elements vectors have. */
@@ -176,7 +176,7 @@ static void find_moves(struct body *b)
             b->moved[r] = b->final[r].add;
             b->moved_known[r] = true;
         }
-    for (int round = 0; again && round < 4; round++) { /* what follows another register moves as that does */
+    for (int round = 0; again && round < 4; round++) { /* a copy of a register moves with it */
         again = false;
         for (unsigned r = 0; r < ARCH_REGS; r++) {
             const struct quality_form *f = &b->final[r];
@@ -269,7 +269,7 @@ static void sort_terms(struct quality_form *f)
         }
 }
 
-/* An unrolled loop makes several accesses beside each other, which together move by what they cover: each of them has a
+/* An unrolled loop makes several adjacent accesses, which together move by the bytes they cover: each of them has a
    stride of one. From `first` on, n references of one stream in the order of addresses. */
 static void join_stream(struct body *b, const uint32_t *refs, size_t n)
 {

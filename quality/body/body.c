@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One innermost loop: its instructions, and the shortest way from its header back to it. What is said of the loop is
- * said of that way, so that no bound is above what an iteration can take.
+ * One innermost loop: its instructions, and the shortest path from its header back to it. Results for the loop are
+ * those of that path, so that no bound exceeds the cost of an iteration.
  */
 #include "quality/body/body.h"
 
@@ -72,8 +72,8 @@ struct visit { /* of a block, by its place, and of its next successor */
     uint32_t place, next;
 };
 
-/* Blocks in an order in which each comes before those that it leads to, but for the header; false: there is another
-   cycle inside. Depth first, with a stack of its own. */
+/* Blocks in an order in which each comes before its successors, except for the header; false: there is another cycle
+   inside. Depth first, with a stack of its own. */
 static bool order_blocks(struct body *b)
 {
     enum { NEW, OPEN, DONE };

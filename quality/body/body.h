@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * quality/body - one innermost loop: its instructions, and what an iteration costs at least.
+ * quality/body - one innermost loop: its instructions, and the minimal cost of an iteration.
  *
  * Knows:    machine code and a core's costs (machines/); samples only as numbers at addresses (waits.c).
  * Does not: say what is wrong with a loop; know other loops, sources, or how anything is shown.
@@ -111,12 +111,12 @@ bool cost_is_free(const struct body *, const struct step *);
 unsigned cost_width(const struct body *, const struct step *);
 /* Is it in AVX's encodings, VEX or EVEX? (x86-64) */
 bool step_is_avx(const struct step *);
-/* As the front end counts: a load goes with what uses it, a store's two parts together. */
+/* As the front end counts: a load is fused with its consumer, and a store's two parts are one. */
 unsigned bounds_uops(const struct body *, const struct step *);
 /* The ports that each of its parts may take, as machine files write them: "015 23b"; calculation, loads, stores. */
 void bounds_ports(const struct body *, const struct step *, struct buf *);
 bool bounds_fuses(const struct body *, const struct step *, const struct step *next);
-/* What one core gets from memory in a cycle, in the middle of what server processors of today do (STREAM on one core of
+/* Memory bandwidth of one core in a cycle, a middle value for server processors of today (STREAM on one core of
    Skylake, Ice Lake, Zen 3, Zen 4 and Neoverse N1: 3 to 8). */
 #define QUALITY_MEMORY_BYTES 4.0
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an iteration costs at least, by each of the things that may limit it:
+ * The minimal cost of an iteration, by each of the possible limits:
  *
  *   front end   its uops / how many the core takes in a cycle
  *   ports       for every set of ports: the uops that can go nowhere else / how many ports that are
@@ -171,7 +171,7 @@ void bounds_ports(const struct body *b, const struct step *s, struct buf *out)
     }
 }
 
-/* Ports, memory and divider. widen: the loop's calculations and data in vectors of so many bytes, at what the core takes
+/* Ports, memory and divider. widen: the loop's calculations and data in vectors of so many bytes, at the core's cost
    for those (some do a wide operation in two halves); 0: as they are. Returns the uops of the front end. */
 static double find_resources(const struct body *b, unsigned widen, double cycles[BOUNDS])
 {
@@ -284,10 +284,10 @@ struct chains {
     size_t link_count;
     struct VEC(struct edge) edges;
     struct arrival ready[VALUES];
-    uint8_t maker[VALUES];      /* cost kind of who made it */
-    uint8_t last_maker[VALUES]; /* of who makes it last in an iteration */
+    uint8_t maker[VALUES];      /* cost kind of the producer */
+    uint8_t last_maker[VALUES]; /* of the last producer in an iteration */
     struct arrival stored[MEMORY_LINKS];
-    uint32_t *after; /* by step of the path: the one it waits for longest; NULL: nobody asks */
+    uint32_t *after; /* by step of the path: the operand that arrives last; NULL: not needed */
 };
 
 static uint32_t iterations_between(const struct ref *store, const struct ref *load)
@@ -407,7 +407,7 @@ static double forwarding(const struct chains *c, const struct link *l)
     return (double)(l->stack ? c->b->machine->forward_stack : c->b->machine->forward);
 }
 
-/* What the load at i takes from stores before it in the iteration, and from earlier ones. */
+/* Dependence of the load at i on stores before it in the iteration, and on earlier ones. */
 static struct arrival handed_over(const struct chains *c, size_t i)
 {
     struct arrival a = never;
@@ -419,7 +419,7 @@ static struct arrival handed_over(const struct chains *c, size_t i)
     return a;
 }
 
-/* What the step at i has to wait for. */
+/* Operands of the step at i. */
 static struct arrival operands_of(const struct chains *c, size_t i, uint32_t in_address)
 {
     const struct step *s = path_step(c->b, i);
@@ -428,7 +428,7 @@ static struct arrival operands_of(const struct chains *c, size_t i, uint32_t in_
     for (uint8_t k = 0; k < s->f.memory_count; k++)
         reads |= s->f.memory[k].reads;
     struct reg_set read = s->f.reads;
-    if (s->cost == COST_GATHER) /* what it leaves of its destination is wanted last, and its mask keeps nothing of it */
+    if (s->cost == COST_GATHER) /* the old value of its destination is needed last, and its mask keeps nothing of it */
         read.vector &= ~s->f.writes.vector;
     struct arrival a = latest(c, &read, read.general & ~in_address, s->cost);
     if (reads) {
@@ -465,7 +465,7 @@ static void follow_step(struct chains *c, size_t i)
                 c->ready[r] = never;
 }
 
-/* Where every value is, that depends on this one, at the end of the iteration. */
+/* All values at the end of the iteration that depend on this one. */
 static void follow(struct chains *c, unsigned value)
 {
     reset(c);
@@ -488,7 +488,7 @@ static void add_edges(struct chains *c, unsigned value)
                                                  c->stored[k].at + forwarding(c, &c->links[k])};
 }
 
-/* Values that are read before they are written, and written: those that may pass to the next iteration. */
+/* Values that are read before they are written, and written: those that may be carried to the next iteration. */
 static void carried_values(const struct body *b, struct reg_set *carried)
 {
     struct reg_set written = {0}, first = {0};
@@ -650,8 +650,8 @@ static bool divides_integers(const struct body *b)
     return false;
 }
 
-/* Where not all is in vectors of so many bytes but could be: each of these does the work of several iterations, but for
-   chains that are not sums. */
+/* If some operations could be in vectors of so many bytes: each of these does the work of several iterations, except
+   for chains that are not reductions. */
 static double if_vectorized(const struct body *b, const struct quality_loop *q, unsigned bytes)
 {
     double cycles[BOUNDS], used = q->vector_efficiency[MIX_ALL] * b->machine->vector / bytes;
@@ -700,7 +700,7 @@ static double if_clean(struct body *b, const struct quality_loop *q)
     return least > 0 ? least : NAN; /* nothing but address work: it cannot all go */
 }
 
-/* What chains cost where entries of the loop are as short as that. */
+/* Cost of chains if entries of the loop are as short as that. */
 static void overlap_entries(const struct body *b, struct quality_loop *q, double trips)
 {
     double chain = q->cycles[BOUND_CHAIN], stored = q->cycles[BOUND_STORE_CHAIN];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one instruction costs: of which kind of the machine file it is. */
+/* The cost of one instruction: its kind in the machine file. */
 #include "quality/body/body.h"
 
 static bool uses_general(const struct step *s)
@@ -54,7 +54,7 @@ static enum cost_kind floating(const struct step *s)
     }
 }
 
-/* What widens needs no shuffle where a load brings each number to its place. */
+/* A widening conversion needs no shuffle if a load brings each number to its place. */
 static enum cost_kind converting(const struct step *s)
 {
     bool loads = s->f.memory_count && s->f.memory[0].reads;
@@ -71,7 +71,7 @@ static enum cost_kind converting(const struct step *s)
     return (both || wider) && !(widens && loads) ? COST_CONVERT_WIDTH : COST_CONVERT;
 }
 
-/* Between lanes of 16 bytes, or within them? What is known of it is the width alone. */
+/* Across lanes of 16 bytes, or within them? Only the width is known. */
 static enum cost_kind shuffling(const struct step *s)
 {
     if (s->f.writes.general)
@@ -81,7 +81,7 @@ static enum cost_kind shuffling(const struct step *s)
     return s->f.width > 16 ? COST_SHUFFLE_WIDE : COST_SHUFFLE;
 }
 
-/* A load beside what a register has already (movhpd): what it loads is put there as a shuffle is. */
+/* A load merged with the contents of a register (movhpd): the loaded value is placed like a shuffle. */
 static bool fills_part(const struct step *s)
 {
     return s->f.reads.vector && !s->f.masked;

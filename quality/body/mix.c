@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the instructions of an iteration are: calculations, packed or not; loads and stores; addresses and conditions.
+ * Classes of the instructions of an iteration: calculations, packed or not; loads and stores; addresses and conditions.
  *
- * What a vector instruction does is vectorized only if it calculates: copies of structs, constants and sign bits use
+ * A vector instruction counts as vectorized only if it calculates: copies of structs, constants and sign bits use
  * vector registers in scalar loops as well.
  */
 #include "quality/body/body.h"
@@ -61,7 +61,7 @@ static uint32_t address_registers(const struct step *s)
     return set;
 }
 
-/* Backwards from addresses and branches, twice round the loop: who makes what they need. */
+/* Backwards from addresses and branches, twice around the loop: the producers of their operands. */
 static void mark_addressing(struct body *b)
 {
     uint32_t wanted = 0;
@@ -210,8 +210,8 @@ static void count_spills(const struct body *b, struct quality_loop *q)
     }
 }
 
-/* Bytes of the numbers that are calculated on several at once; 0: none are. Loads and stores do not say of what they
-   are: movups moves doubles too, and NEON's ldr any. */
+/* Bytes of the packed numbers in calculations; 0: none. Loads and stores have no element type: movups moves doubles
+   too, and NEON's ldr any. */
 static unsigned lane_of(const struct body *b)
 {
     static const uint8_t bytes[] = {[NUMBER_HALF] = 2, [NUMBER_FLOAT] = 4, [NUMBER_DOUBLE] = 8, [NUMBER_EXTENDED] = 16};
@@ -226,7 +226,7 @@ static unsigned lane_of(const struct body *b)
     return lane;
 }
 
-/* Whole numbers made wider: vpmovsxdq and its like. Bytes of one before; 0: there are none. */
+/* Widening of integers: vpmovsxdq and similar. Bytes of one before; 0: there are none. */
 static unsigned widened_from(const struct body *b)
 {
     for (size_t i = 0; i < b->path.count; i++) {
@@ -258,8 +258,8 @@ static uint32_t numbers_in(const struct step *s, int64_t moves, unsigned lane, u
     return s->f.packed && element && element < s->f.width ? (uint32_t)(moves / element) : accesses;
 }
 
-/* How many numbers an iteration treats, and in how many accesses: by the streams whose stride is one. The one with the
-   most bytes tells: of float and double together, the doubles make the loop's width. */
+/* How many numbers an iteration processes, and in how many accesses: by the streams whose stride is one. The one
+   with the most bytes decides: of float and double together, the doubles make the loop's width. */
 static void find_unroll(const struct body *b, struct quality_loop *q)
 {
     unsigned lane = lane_of(b), narrow = widened_from(b);

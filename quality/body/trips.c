@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How often a loop goes round in one entry, where its code says so: the condition of its last branch compares what moves
- * by a known step with what does not move, and both are known when the loop is entered, or their distance is: it begins
- * at i * 27 and ends in front of (i + 1) * 27.
+ * Trip counts that the code itself shows: the condition of the last branch compares a register that moves by a known
+ * step with one that does not move, and both are known at the loop's entry, or their distance is: it begins at i * 27
+ * and ends before (i + 1) * 27.
  */
 #include "quality/body/body.h"
 
@@ -168,7 +168,7 @@ static const struct step *last_compare(const struct body *b)
     return NULL;
 }
 
-/* What the register is at the comparison, in those at the beginning of the iteration: the path is followed back. */
+/* The register at the comparison, in terms of those at the beginning of the iteration: the path is followed back. */
 static bool to_header(const struct body *b, const struct step *compare, struct distance *d)
 {
     size_t i = 0;

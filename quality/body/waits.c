@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the samples in a loop tell: which instructions it waited for.
+ * Samples in a loop: the instructions that it waited for.
  *
- * A timer or a counter interrupts a core between instructions, when the oldest one retires: so the sample lies on the
- * instruction behind the one that was waited for. A load that hits the first cache is hardly ever waited for, and one
- * that comes from further away is; that is how data from memory show. Where the load is itself part of the longest
- * chain, the two cannot be told apart.
+ * A timer or a counter interrupts a core between instructions, when the oldest one retires: so the sample is at the
+ * instruction after the one that was waited for. A load that hits the L1 cache is hardly ever waited for, and one from
+ * further away is; this reveals data from memory. If the load is itself part of the longest chain, the two cannot be
+ * distinguished.
  */
 #include "quality/body/body.h"
 
@@ -19,7 +19,7 @@ static double samples_at(const struct quality_samples *s, vaddr address)
     return i < s->count && s->addresses[i] == address ? s->numbers[i] : 0;
 }
 
-/* The step whose sample tells of the one at i of the path. */
+/* The step that gets the samples for the one at i of the path. */
 static const struct step *step_behind(const struct body *b, size_t i)
 {
     size_t n = b->path.count;
@@ -48,7 +48,7 @@ static bool is_behind_branch(const struct body *b, uint32_t block)
     return false;
 }
 
-/* Behind a mispredicted branch nothing is under way: the sample lies on the first instruction there. */
+/* After a mispredicted branch nothing is in flight: the sample is at the first instruction there. */
 static double branches_missed(const struct body *b, const struct quality_samples *samples)
 {
     double missed = 0;
