@@ -25,7 +25,7 @@ RUNTIME_SOURCES = %D%/mhsim.h %D%/shared_layout.h %D%/engine/worker.h %D%/engine
 	%D%/engine/mmap_store.h %D%/engine/mmap_store.c %D%/runtime/runtime.h %D%/runtime/runtime.c %D%/runtime/state.h %D%/runtime/access.c %D%/runtime/frames.c %D%/runtime/lock.c \
 	%D%/runtime/objects.c %D%/runtime/state.c %D%/runtime/window.c \
 	%D%/runtime/modules.h %D%/runtime/modules.c %D%/runtime/variables.h %D%/runtime/variables.c
-# No sanitizer in here: it lives in programs that have none.
+# No sanitizer in here: it is loaded into programs that have none.
 RUNTIME_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
 
 check_PROGRAMS += %D%/runtime/modules_test
@@ -40,7 +40,7 @@ TESTS += %D%/runtime/runtime_test
 %C%_runtime_runtime_test_CPPFLAGS = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/fakes/fake_mmap.h
 %C%_runtime_runtime_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
-# What hpcview-cc links programs with.
+# The library that hpcview-cc links into programs.
 pkglib_LTLIBRARIES += libhpcview-simulate.la
 libhpcview_simulate_la_SOURCES = $(RUNTIME_SOURCES) %D%/instrument/hooks.c
 libhpcview_simulate_la_CFLAGS = $(RUNTIME_CFLAGS)
@@ -67,7 +67,7 @@ endif
 %C%_instrument_qemu_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS) -fno-builtin
 %C%_instrument_qemu_test_LDADD = $(ZYDIS_LIBS) $(CAPSTONE_LIBS)
 
-# The plugin for QEMU, and what is preloaded into the programs that run there.
+# The plugin for QEMU, and the library preloaded into programs that run there.
 pkglib_LTLIBRARIES += libhpcview-simulate-qemu.la libhpcview-simulate-heap.la
 libhpcview_simulate_qemu_la_SOURCES = $(RUNTIME_SOURCES) %D%/instrument/decode.h %D%/instrument/decode.c %D%/instrument/qemu_api.h %D%/instrument/qemu.c
 libhpcview_simulate_qemu_la_CFLAGS = $(RUNTIME_CFLAGS)

@@ -2,8 +2,8 @@
 /*
  * mhsim - a memory hierarchy, simulated reference by reference.
  *
- * Knows:    levels of memory (caches, TLBs; machines/); which reference (instruction) touched
- * which block, who brought it in, who threw it out; two ways to get a program's references: QEMU's user mode with a
+ * Knows:    levels of memory (caches, TLBs; machines/); which reference (instruction) touched which block,
+ *           which brought it in, which evicted it; two ways to get a program's references: QEMU's user mode with a
  *           plugin, and the hooks that compilers insert.
  * Does not: structure, source, metrics, pages.
  *
@@ -12,7 +12,7 @@
  * Usual life, a program:            mhsim_run (runs it, leaves a measurement)
  *
  * Memory:   a simulator maps its memory from the system, none from the heap: it lives in other people's programs.
- * Errors:   a machine file that makes no sense is said with file and line; nothing is simulated then.
+ * Errors:   an invalid machine file is reported with file and line; nothing is simulated then.
  * Threads:  a simulator belongs to one thread at a time; the ways in put a lock around it. Simulated threads are cores.
  */
 #ifndef MHSIM_H
@@ -39,13 +39,13 @@ struct mhsim_counts {
     uint64_t invalidated;    /* blocks it had brought in that another thread's store took away; among evictions */
 };
 
-/* Who: a reference (an instruction's address) of a core (a thread) on an object (an array). Row 0 takes what is beyond
-   the limits. */
+/* Key of a row: a reference (an instruction's address) of a core (a thread) on an object (an array). Row 0 takes
+   everything beyond the limits. */
 struct mhsim_row {
     uint64_t code;
     uint32_t object, core;
     uint64_t split;        /* accesses across two blocks of the first level */
-    uint64_t last_address; /* the simulator's own, as is what follows */
+    uint64_t last_address; /* the simulator's own, as are the following */
     int64_t step, stride;  /* of the last access; the same of the last two, else 0 */
     uint64_t unused[2];
     struct mhsim_last {
@@ -69,18 +69,18 @@ struct mhsim_pair {
 /* ---- simulator ------------------------------------------------------------------------- */
 
 struct mhsim_options {
-    bool classify;        /* tell conflict misses from those of capacity: costs about as much as a level */
+    bool classify;        /* distinguish conflict from capacity misses: costs about as much as a level */
     uint32_t sample_sets; /* simulate one block in so many, a power of two; 0 or 1: all */
 };
 
 struct mhsim;
-/* The machine must have passed machine_memory_check. NULL: no memory to be had. */
+/* The machine must have passed machine_memory_check. NULL: out of memory. */
 struct mhsim *mhsim_create(const struct machine_memory *, const struct mhsim_options *);
 void mhsim_free(struct mhsim *);
 /* A new core with private levels of its own; beyond MHSIM_CORES they are shared in turn. */
 enum { MHSIM_CORES = 256 };
 uint32_t mhsim_core(struct mhsim *);
-/* The row of (core, code, object), made where there is none. */
+/* The row of (core, code, object), created on demand. */
 uint32_t mhsim_row(struct mhsim *, uint32_t core, uint64_t code, uint32_t object);
 /* One access. */
 struct mhsim_reference {
@@ -103,7 +103,7 @@ const struct mhsim_pair *mhsim_pairs(const struct mhsim *, size_t *count);
 enum { MHSIM_NAME = 96 };
 struct mhsim_variable {
     uint64_t from, to;           /* in a frame: code of which procedure; else 0, 0 */
-    uint64_t code_from, code_to; /* of it, what knows the variable */
+    uint64_t code_from, code_to; /* of it, the name of the variable */
     int64_t lo, hi;              /* addresses in the file; in a frame, from its canonical address */
     char name[MHSIM_NAME];
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What passes between `hpcview simulate` and the simulated process, both of one build: the orders (a file ORDERS in a
- * folder), and what was counted (a file for each process there, NAME.raw, written through memory: whatever ends the
- * process, what was counted is in it; of accesses that wait, see runtime.h). Plain structs; the head says whether both sides mean the same ones.
+ * Data shared by `hpcview simulate` and the simulated process, both of one build: the orders (a file ORDERS in a
+ * folder), and the counts (a file for each process there, NAME.raw, written through memory: however the process ends,
+ * its counts are in it; of accesses that wait, see runtime.h). Plain structs; the head shows whether both sides mean
+ * the same ones.
  */
 #ifndef MHSIM_SHARED_LAYOUT_H
 #define MHSIM_SHARED_LAYOUT_H
@@ -46,7 +47,7 @@ struct raw_orders {
 
 enum raw_table { RAW_ROWS, RAW_PAIRS, RAW_OBJECTS, RAW_MODULES, RAW_THREADS, RAW_TABLES };
 enum { RAW_HEAD_BYTES = 1 << 16, RAW_OBJECTS_MOST = 65535, RAW_MODULES_MOST = 4096, RAW_THREADS_MOST = 65536 };
-/* Where in the (sparse) file a table lies: the largest last, since both sides map what lies before. */
+/* Position of a table in the (sparse) file: the largest last, since both sides map everything before it. */
 #define RAW_TABLE_AT(i)                                                                                                \
     ((uint64_t[RAW_TABLES]){[RAW_THREADS] = 1 << 24,                                                                   \
                             [RAW_MODULES] = 2 << 24,                                                                   \
@@ -66,23 +67,23 @@ struct raw_head {
     uint64_t instructions,
         unreported;       /* that read or write memory, as translated; of those, of kinds QEMU says nothing of */
     uint64_t joined;      /* accesses that came in pieces */
-    char execs[RAW_PATH]; /* what the process became by exec, where that was not simulated; "" */
+    char execs[RAW_PATH]; /* the program that the process became by exec, if that was not simulated; "" */
     char command[4096];
     struct raw_orders orders;
 };
 
 enum raw_object_kind { RAW_OTHER, RAW_STACK, RAW_STATIC, RAW_HEAP, RAW_MODULE_DATA };
 
-/* System calls that no kernel has, by which a program under QEMU tells the plugin: address, bytes and site of a block
-   from the heap; 1 or 0 to measure or not; the name of a region, and 1 where it begins or 0 where it ends. */
+/* System calls that no kernel has, as messages of a program under QEMU to the plugin: address, bytes and site of a
+   block from the heap; 1 or 0 to measure or not; the name of a region, and 1 for its begin or 0 for its end. */
 enum { RAW_HEAP_CALL = 0x6d680001, RAW_MEASURE_CALL = 0x6d680002, RAW_REGION_CALL = 0x6d680003 };
 
-/* What a reference may be on. Row 0 is what is nothing else. */
+/* Kinds of objects. Row 0 is for everything else. */
 struct raw_object {
     uint32_t kind, module; /* module: of STATIC and MODULE_DATA */
     uint64_t address;      /* STATIC: at run time; HEAP: the code that asked for it; STACK: number + 1 of a variable */
     uint64_t bytes, count; /* the largest block; how many */
-    char name[RAW_NAME];   /* STATIC: the symbol, or the variable in words; STACK: the variable, or "" */
+    char name[RAW_NAME];   /* STATIC: the symbol, or the variable's readable name; STACK: the variable, or "" */
 };
 
 /* A file in the address space: run-time addresses lo <= a < hi are the file's a - bias. */

@@ -221,7 +221,7 @@ struct maker {
     uint32_t first_thread;
     uint32_t *contexts, *objects, *sites, *modules; /* rows of the measurement by rows of the raw file */
     uint32_t levels[MACHINE_LEVELS];
-    uint64_t factor; /* what counts stand for: 1 where everything was simulated */
+    uint64_t factor; /* weight of a count: 1 if everything was simulated */
     uint32_t nowhere, heaps;
 };
 
@@ -282,7 +282,7 @@ static char *in_words(const char *symbol)
     return name;
 }
 
-/* gfortran: __grid_MOD_flux is flux of module grid; work_ is a COMMON block. Its members come in words. */
+/* gfortran: __grid_MOD_flux is flux of module grid; work_ is a COMMON block. Its members come demangled. */
 static char *object_name(const char *symbol)
 {
     const char *mod = str_starts(symbol, "__") ? strstr(symbol, "_MOD_") : NULL;
@@ -298,7 +298,7 @@ static char *object_name(const char *symbol)
     return name;
 }
 
-/* Heap blocks are told apart by who asked for them, and numbered in the order these first did. */
+/* Heap blocks are distinguished by their allocation site, and numbered in the order of first allocation. */
 static uint32_t add_object(struct maker *m, const struct raw_object *o, uint32_t site)
 {
     bool heap = o->kind == RAW_HEAP;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a simulated process left behind becomes a measurement. */
+/* The files of a simulated process become a measurement. */
 #ifndef MHSIM_COLLECT_COLLECT_H
 #define MHSIM_COLLECT_COLLECT_H
 

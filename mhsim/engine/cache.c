@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blocks of one cache: its memory, and what is replaced. */
+/* The lines of one cache: storage, and replacement. */
 #include "config.h"
 #include "mhsim/engine/cache.h"
 #include "mhsim/engine/mmap_store.h"
@@ -27,7 +27,7 @@ static size_t heads_bytes(const struct cache *c)
     return (sizeof *c->heads * c->sets << c->head_shift) + 16;
 }
 
-/* Ways are taken in their order: the first is the oldest. Nibbles behind the last way's are no way's. */
+/* Ways are taken in their order: the first is the oldest. Nibbles after the last way's are unused. */
 static uint64_t order_of_empty(uint32_t ways)
 {
     uint64_t order = 0;
@@ -81,8 +81,8 @@ void cache_close(struct cache *c)
 
 /* ---- replacement -------------------------------------------------------------------------- */
 
-/* The tree of a set lies as a heap lies: node 1 is the root, 2n and 2n + 1 are below n; a bit is the side to take next.
- */
+/* The tree of a set is stored as a heap: node 1 is the root, 2n and 2n + 1 are below n; a bit is the side to take
+   next. */
 static void tree_touch(uint64_t *tree, uint32_t ways, uint32_t way)
 {
     for (uint32_t node = way + ways; node > 1; node /= 2) {

@@ -2,9 +2,9 @@
 /*
  * The blocks of one cache (or TLB) of the simulator: where they lie, how one is found, which goes next.
  *
- * A miss in a large cache is a miss in the caches of the machine that simulates it, so a look touches little: of a set
- * there is a head in one line of memory (its order, and 16 bits of each block's number) and the one block that is meant.
- * All of it begins as zeros, so that what is never used is never there.
+ * A miss in a large cache is a miss in the caches of the machine that simulates it, so a look-up touches little: of a
+ * set there is a head in one line of memory (its order, and 16 bits of each block's number) and the one block in
+ * question. All of it begins as zeros, so that unused parts take no memory.
  *
  *     head:    order (LRU: a nibble for each way, the most recent first; PLRU: the tree's bits) | short tags, 4 to a word
  *     blocks:  by set and lane (ways, rounded up to a power of two)
@@ -25,14 +25,14 @@
 #define BLOCK_EXCLUSIVE (1u << 31)       /* no other core has the block */
 #define BLOCK_FETCHED   (1u << 30)       /* by a prefetcher, and not touched since */
 #define BLOCK_BACK      (1u << 29)       /* written back to here: its owner need not have met it at this level */
-#define BLOCK_WRITER    (BLOCK_BACK - 1) /* row + 1 of who wrote last; 0: not changed */
+#define BLOCK_WRITER    (BLOCK_BACK - 1) /* row + 1 of the last writer; 0: not changed */
 #define NO_ROW          UINT32_MAX
 
 struct block {
     uint64_t tag;  /* its number + 1; 0: none is here */
     uint64_t used; /* bytes touched, or 64ths of a larger block: a bit each */
     uint32_t owner, state;
-    uint32_t toucher; /* a row that is known to have met the block here: its owner, or who came last; NO_ROW: none */
+    uint32_t toucher; /* a row known to have met the block here: its owner, or the last one; NO_ROW: none */
     uint32_t below;   /* where in the next cache its copy was put; the tag there says whether it still is */
 };
 
@@ -60,7 +60,7 @@ bool cache_open(struct cache *, const struct machine_level *, unsigned index); /
 void cache_close(struct cache *);
 /* The slot, whose block went, is the next to be taken. */
 void cache_drop(struct cache *, uint32_t slot);
-void cache_touch_otherwise(struct cache *, uint32_t slot); /* of cache_touch, where there is no order */
+void cache_touch_otherwise(struct cache *, uint32_t slot); /* of cache_touch, if there is no order */
 uint32_t cache_victim_otherwise(struct cache *, uint64_t set, uint64_t *random);
 
 /* block modulo sets: at most one too many sets are left by a quotient from the inverse (rounded down). */
@@ -82,9 +82,9 @@ static inline uint64_t cache_short_tag(const struct cache *c, uint64_t block)
     return block >> c->tag_shift & 0xffff;
 }
 
-/* Which of 8 (with SSE2) or 4 short tags at `tags` may be the wanted one: bits, `at` of them apart. Elsewhere a zero among
-   the lanes of a word shows as its highest bit, and higher lanes may show where they are none (Mycroft 1987; Warren,
-   Hacker's Delight, 6-1). The block has the last word. */
+/* Which of 8 (with SSE2) or 4 short tags at `tags` may match: bits, `at` of them apart. Elsewhere a zero among the
+   lanes of a word shows as its highest bit, and higher lanes may show false matches (Mycroft 1987; Warren, Hacker's
+   Delight, 6-1). The block decides. */
 #ifdef __SSE2__
 enum { TAGS_AT_ONCE = 8, TAG_BITS = 2 };
 static inline uint64_t tags_alike(const uint64_t *tags, uint64_t wanted)

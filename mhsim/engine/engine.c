@@ -5,10 +5,10 @@
  *     access -> first cache - miss -> second cache - miss -> ... -> memory
  *           \-> first TLB   - miss -> second TLB ...
  *
- * Each level is sets of ways; of a block it knows who brought it in (the owner: it is charged with what becomes of the
- * block), which bytes were touched meanwhile (a bit for each, or for each 64th of a larger block), and who wrote last.
- * What a block learnt in one level is handed to the next when it leaves. Of other cores' private levels a flag at each
- * block says whether they may hold it; only stores to blocks without the flag, and misses, ask the others.
+ * Each level is sets of ways; a block has its owner (the row that brought it in, which is charged for its eviction),
+ * the bytes that were touched meanwhile (a bit for each, or for each 64th of a larger block), and its last writer. This
+ * state moves to the next level when the block is evicted. Of other cores' private levels a flag at each block says
+ * whether they may hold it; only stores to blocks without the flag, and misses, look at the others.
  */
 #include "config.h"
 #include "mhsim/engine/state.h"
@@ -25,7 +25,7 @@ static struct cache *cache_make(struct mhsim *s, unsigned level)
     return c;
 }
 
-/* Of most levels of most machines nothing else has to be asked. */
+/* Most levels of most machines have no other condition. */
 static bool is_plain(const struct machine_memory *m, const struct machine_level *l)
 {
     return l->prefetch == MACHINE_NO_PREFETCH && !l->write_through && !l->no_allocate && !l->inclusive &&
@@ -166,7 +166,7 @@ uint32_t mhsim_core(struct mhsim *s)
 
 uint32_t mhsim_row(struct mhsim *s, uint32_t core, uint64_t code, uint32_t object)
 {
-    /* User addresses have at most 56 bits; a hash that meets another's is told by the row itself. */
+    /* User addresses have at most 56 bits; the row itself resolves hash collisions. */
     uint64_t key = map_hash(map_hash(code) ^ ((uint64_t)object << 24) ^ core) & ~(1ull << 63);
     for (;; key = (key + 1) & ~(1ull << 63)) {
         uint64_t *there = map_put(&s->row_of, key);
@@ -230,7 +230,7 @@ const struct mhsim_pair *mhsim_pairs(const struct mhsim *s, size_t *count)
     return (const void *)s->pairs.base;
 }
 
-/* ---- counting, what is seldom asked ------------------------------------------------------- */
+/* ---- counting, rare cases ----------------------------------------------------------------- */
 
 /* Caches and TLBs may be simulated side by side: each takes its pairs from lines of memory of its own. 0: the limit. */
 static uint64_t add_pair(struct mhsim *s, const struct mhsim_pair *pair)
@@ -275,8 +275,8 @@ bool state_first_bit(struct map *m, uint64_t key, unsigned bit)
 /* ---- one code, twice -------------------------------------------------------------------
  *
  * On a plain machine (no prefetcher, write-back, nothing inclusive, blocks of one size in a chain; neither sampled nor
- * classified) most questions below have one answer. What is marked ALIKE is compiled in two ways, as its argument
- * `plain` says, and calls itself by the way it was compiled in. */
+ * classified) most conditions below are constant. Functions marked ALIKE are compiled in two variants, by their
+ * argument `plain`, and call their own variant. */
 
 #define ALIKE static inline __attribute__((always_inline))
 
@@ -295,7 +295,7 @@ struct access {
 static void evict(struct mhsim *s, struct core *core, struct cache *c, uint32_t slot, uint32_t evictor,
                   bool invalidation);
 
-/* The caches of this core before `c` that may hold parts of what leaves it. */
+/* The caches of this core before `c` that may hold parts of an evicted block. */
 static void evict_above_in(struct mhsim *s, struct core *core, const struct cache *c, uint64_t address,
                            uint32_t evictor, bool invalidation)
 {
@@ -340,8 +340,8 @@ struct brought {
 static void install_plain(struct mhsim *s, struct core *core, struct cache *c, struct brought, uint32_t evictor);
 static void install_any(struct mhsim *s, struct core *core, struct cache *c, struct brought, uint32_t evictor);
 
-/* What was learnt of the block goes to the next level's copy; a change without a copy there is put there, or goes on. A
-   write-back is no use of the block: its age there stays as it is. */
+/* The block's state goes to the next level's copy; a dirty block without a copy there is inserted there, or passed
+   on. A write-back is not a use of the block: its age there stays the same. */
 ALIKE void hand_on(bool plain, struct mhsim *s, struct core *core, const struct cache *from, const struct block *b,
                    uint32_t evictor)
 {
@@ -391,7 +391,7 @@ static void evict(struct mhsim *s, struct core *core, struct cache *c, uint32_t 
     cache_drop(c, slot);
 }
 
-/* Where it came to lie. */
+/* Its way. */
 ALIKE uint32_t install(bool plain, struct mhsim *s, struct core *core, struct cache *c, struct brought b,
                        uint32_t evictor)
 {
@@ -449,8 +449,8 @@ static uint32_t claim_of_others(const struct access *a, const struct cache *c, b
     return ask_others(a, write) && !write ? 0 : BLOCK_EXCLUSIVE;
 }
 
-/* Whether this core is alone with the block: after a store it is; after a load if nobody else has it. What a later
-   level of its own knows need not be asked again. */
+/* Whether this core has the only copy: after a store it has; after a load if no other core has it. If a later level
+   of its own knows, the others need not be checked. */
 static inline uint32_t claim(const struct access *a, const struct cache *c, bool write)
 {
     return *a->s->cores.count < 2 || !c->apart ? BLOCK_EXCLUSIVE : claim_of_others(a, c, write);
@@ -610,8 +610,8 @@ static bool access_any(struct access *a, struct cache *c, bool write)
 
 /* ---- the door --------------------------------------------------------------------------------------------- */
 
-/* What most accesses are: a hit at the first level of a plain machine, in a block that nobody disputes and the row has met
-   before. False: nothing was done. */
+/* The most frequent access: a hit at the first level of a plain machine, in a block that no other core holds and the
+   row has met before. False: nothing was done. */
 static inline bool hit_quick(struct cache *c, struct mhsim_row *row, uint32_t row_number, uint32_t slot,
                              uint64_t address, uint32_t size, bool write)
 {
@@ -690,7 +690,7 @@ static __attribute__((noinline)) void access_slowly(struct mhsim *s, uint32_t ro
     access_chain(&a, chain, write);
 }
 
-/* Where the row was the last time. */
+/* The row's last position. */
 static inline bool hit_again(struct cache *c, struct mhsim_row *row, uint32_t row_number, unsigned chain,
                              uint64_t address, uint32_t size, bool write)
 {

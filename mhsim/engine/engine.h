@@ -8,16 +8,16 @@
 
 enum {
     ROWS_MOST = 1 << 20,  /* references x objects x threads: row numbers have 20 bits */
-    PAIRS_MOST = 1 << 22, /* 160 MB; nobody reads more */
+    PAIRS_MOST = 1 << 22, /* 160 MB; more is unreadable */
 };
 
-/* As mhsim_create, its rows and pairs in tables that are open already; they are its own, and closed where it is NULL. */
+/* As mhsim_create, its rows and pairs in tables that are open already; they are its own, and closed if it is NULL. */
 struct mhsim *mhsim_create_in(const struct machine_memory *, const struct mhsim_options *, const struct store *rows,
                               const struct store *pairs);
-/* Long runs may be helped by so many threads of the simulator's own (see worker.h), of which it uses two at most. They begin
-   with `begins`, which may be NULL. To be said before the first core. */
+/* Long runs may use so many threads of the simulator's own (see worker.h), of which it uses two at most. They begin
+   with `begins`, which may be NULL. Call it before the first core. */
 void mhsim_help(struct mhsim *, unsigned threads, void (*begins)(void));
-/* Until all that came is counted. What returns rows or pairs waits as well. */
+/* Until all accesses are counted. Functions that return rows or pairs wait as well. */
 void mhsim_wait(struct mhsim *);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fully associative level beside a cache. */
+/* The fully associative cache of the same size. */
 #include "config.h"
 #include "mhsim/engine/fully_assoc.h"
 #include "mhsim/engine/mmap_store.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fully associative LRU level of a cache's size, for telling conflict misses from those of capacity: nodes in a list by
-   age, and chains by hash. */
+/* A fully associative LRU cache of a cache's size, for distinguishing conflict from capacity misses: nodes in a list
+   by age, and chains by hash. */
 #ifndef MHSIM_ENGINE_FULLY_ASSOC_H
 #define MHSIM_ENGINE_FULLY_ASSOC_H
 

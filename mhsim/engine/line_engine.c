@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* What is marked SAME is compiled for each number of levels by itself: most of what it does is then a constant. */
+/* Functions marked SAME are compiled separately for each number of levels: most of their parameters are then
+   constants. */
 #define SAME static inline __attribute__((always_inline))
 
 /* ---- making ------------------------------------------------------------------------- */
@@ -83,8 +84,8 @@ void line_engine_close(struct lines *k)
 
 /* ---- finding a block ------------------------------------------------------------------- */
 
-/* Where there was no memory for one, none is made from then on: it would know nothing of its blocks that are here already,
-   which would be here twice. */
+/* If there was no memory for one, none is made from then on: a new one would not know its blocks that are here
+   already, which would be here twice. */
 static __attribute__((noinline)) struct lines_region *region_find(struct lines *k, uint64_t number)
 {
     uint64_t *there = k->poor ? map_get(&k->regions, number) : map_put(&k->regions, number);
@@ -123,7 +124,7 @@ SAME uint64_t set_of(const struct lines_level *at, bool first, uint64_t block)
     return set >= at->sets ? set - at->sets : set;
 }
 
-/* Where there is no memory for regions. */
+/* If there is no memory for regions. */
 static uint32_t search_sets(const struct lines *k, uint64_t block)
 {
     for (uint32_t i = 0; i < k->count; i++) {
@@ -153,7 +154,7 @@ static uint32_t line_make(struct lines *k, uint64_t block)
 
 #define COLD (1ull << 32)
 
-/* The record of a block that has none, or that is in no region known: COLD with it where the block was never here. */
+/* The record of a block without one, or in no known region: COLD is set if the block was never here. */
 static __attribute__((noinline)) uint64_t line_absent(struct lines *k, uint64_t block)
 {
     struct lines_region *region = region_of(k, block);
@@ -172,9 +173,8 @@ static __attribute__((noinline)) uint64_t line_absent(struct lines *k, uint64_t 
 
 /* ---- one batch ------------------------------------------------------------------------------
  *
- * One chain after the other: so each has the registers for itself. What a batch needs of its tables is copied: of the
- * copies the compiler knows that no count stored changes them. Nothing but what is seldom done is called, and to that no
- * copy is handed. */
+ * One chain after the other: so each has the registers for itself. A batch's tables are copied: the compiler knows that
+ * no count stored changes the copies. Only rare cases call functions, and these get no copy. */
 
 struct pass {
     struct mhsim *s;
@@ -188,7 +188,7 @@ struct pass {
     uint32_t missed, missed_far; /* at the first level; at all but the last */
 };
 
-/* What is the same for a whole batch, and mostly known when this is compiled. */
+/* Constants of a whole batch, mostly known at compile time. */
 struct shape {
     unsigned chain, levels, line_shift, grain_shift;
     unsigned first; /* its first level among all: the others follow at once; ANY_INDEX: they may not */
@@ -254,7 +254,7 @@ SAME uint32_t enter(const struct pass *p, unsigned level, uint64_t set, struct l
     return gone;
 }
 
-/* Of a block that `evictor` throws out. */
+/* Of a block that `evictor` evicts. */
 SAME void count_leaving(const struct pass *p, struct shape f, unsigned level, const struct line *l, uint32_t evictor)
 {
     uint32_t owner = level ? line_owner(l, level) : l->place[0] >> 8; /* nothing is written back to the first */
@@ -272,7 +272,7 @@ SAME void count_leaving(const struct pass *p, struct shape f, unsigned level, co
     pair->count++;
 }
 
-/* What was learnt of the block is the next level's; a change without a copy there comes there. */
+/* The block's state moves to the next level; a dirty block without a copy there is inserted. */
 SAME void leave(const struct pass *p, struct shape f, unsigned level, struct line *l, uint32_t evictor)
 {
     unsigned below = level + 1;
@@ -371,7 +371,7 @@ static __attribute__((noinline)) bool is_new(struct lines *k, uint32_t row, unsi
     return true;
 }
 
-/* Nothing was hit: the row had been there, whoever brought it in. */
+/* The hit was not the owner's: the row had met the block, whichever row brought it in. */
 SAME void meet(const struct pass *p, struct shape f, const struct here *h, unsigned level, struct mhsim_counts *n)
 {
     if (!f.quiet)
@@ -458,8 +458,8 @@ SAME bool access_again(const struct pass *p, struct shape f, struct line *l, con
     return true;
 }
 
-/* The commonest miss: the second level has the block, the row had met it there, and what goes from the first has its copy
-   there, too. NULL: it is another, and nothing was done. */
+/* The most frequent miss: L2 has the block, the row had met it there, and the block evicted from L1 has its copy
+   there, too. NULL: another case, and nothing was done. */
 SAME struct line *access_second(struct pass *p, struct shape f, struct mhsim_row *r, uint32_t row, uint64_t block,
                                 uint64_t mask)
 {
@@ -497,7 +497,7 @@ SAME struct line *access_second(struct pass *p, struct shape f, struct mhsim_row
     return l;
 }
 
-/* The row need not have met what it is said to have been at: see line_engine_counted. */
+/* The row need not have met it at its recorded place: see line_engine_counted. */
 SAME void note_quiet(struct lines *k, uint32_t row)
 {
     if (k->quiet_count < QUIET_ROWS)
@@ -552,7 +552,7 @@ SAME void access_block(struct pass *p, struct shape f, uint32_t row, uint64_t bl
         l->writer[0] = row + 1;
 }
 
-/* What an access touches of its block. */
+/* The bytes of its block that an access touches. */
 static uint64_t mask_of(struct shape f, uint64_t address, uint32_t size)
 {
     uint64_t from = address >> f.grain_shift, more = ((address + size - 1) >> f.grain_shift) - from;
@@ -635,7 +635,7 @@ SAME void look_ahead(const struct pass *p, struct shape f, const struct mhsim_re
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-/* What misses the second level only has its records in our own caches anyway. */
+/* A block that misses only in L2 has its records in our own caches anyway. */
 SAME void pass_end(const struct pass *p, size_t n)
 {
     p->k->ahead = p->missed_far > n / 16;
@@ -660,8 +660,8 @@ static void batch_any(struct mhsim *s, unsigned chain, const struct mhsim_refere
     pass_end(&p, n);
 }
 
-/* What most machines have: lines of 64 bytes, a bit for each byte; pages of 4096, a bit for 64; two levels of
-   TLBs. What is touched again, as most is, is done in the loop, all else by functions. */
+/* Most machines: lines of 64 bytes, a bit for each byte; pages of 4096, a bit for 64; two levels of TLBs. Repeated
+   touches, the most frequent case, are done in the loop, all else by functions. */
 enum { LINE_SHIFT = 6, PAGE_SHIFT = 12 };
 
 #define CACHES(levels, quiet, popcount) ((struct shape){0, levels, LINE_SHIFT, 0, 0, quiet, popcount})

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One thread on a plain machine, where nearly all time goes: one record, a cache line of the machine that simulates, has
- * all that is known of a block of memory at every level of its chain. So a miss finds its block once for all levels, what
- * is handed on from level to level stays where it is. A record's number stands in a shadow of the program's memory, 4
- * bytes for each block. Of a set there is its order and which records it holds.
+ * One thread on a plain machine, which takes nearly all time: one record, a cache line of the machine that simulates,
+ * has the whole state of a block of memory at every level of its chain. So a miss finds its block once for all levels,
+ * and state moved from level to level stays in place. A record's number is in a shadow of the program's memory, 4 bytes
+ * for each block. Of a set there is its order and which records it holds.
  *
- * Accesses come in batches (line_engine_batch): while one is simulated, what those behind it will need is fetched into the caches
- * of the machine that simulates. Without that, a miss of the program's would be several of ours, one after the other.
+ * Accesses come in batches (line_engine_batch): while one is simulated, the data that those behind it will need are
+ * fetched into the caches of the machine that simulates. Without that, a miss of the program's would be several of
+ * ours, one after the other.
  *
  * Plain: LRU of at most 16 ways, first levels of 2^n sets, no prefetcher, write-back, nothing inclusive, blocks of one size in a chain, neither
  * sampled nor classified. A second thread ends it: line_engine_to_caches.
  *
- * Memory: from the system; a page of the program's takes 320 bytes (64 of them for who met its blocks), a block that is in
- * some level 64.
+ * Memory: from the system; a page of the program's takes 320 bytes (64 of them for the rows that met its blocks), a
+ * block that is in some level 64.
  */
 #ifndef MHSIM_ENGINE_LINE_ENGINE_H
 #define MHSIM_ENGINE_LINE_ENGINE_H
@@ -36,15 +37,14 @@ enum {
 struct line {
     uint64_t tag; /* block + 1; 0: free */
     uint64_t used[LINES_LEVELS];
-    uint32_t
-        place[LINES_LEVELS]; /* who brought it in << 8 | its way in the set, or NO_WAY: not in that level; PLACE_BACK */
-    uint32_t writer[LINES_LEVELS]; /* row + 1 of who wrote last; 0: not changed */
+    uint32_t place[LINES_LEVELS];  /* owner << 8 | its way in the set, or NO_WAY: not in that level; PLACE_BACK */
+    uint32_t writer[LINES_LEVELS]; /* row + 1 of the last writer; 0: not changed */
     uint32_t toucher;              /* a row that has met the block << 8 | the last level where it did */
-    uint32_t next;                 /* where it is free: the next one that is */
+    uint32_t next;                 /* if it is free: the next free one */
 };
 _Static_assert(sizeof(struct line) == 64, "a record is a line of the cache");
 
-/* It was written back to that level: who brought it in need not have met it there. */
+/* It was written back to that level: its owner need not have met it there. */
 #define PLACE_BACK (1u << 31)
 
 static inline uint32_t line_owner(const struct line *l, unsigned level)
@@ -62,11 +62,11 @@ struct lines_met {
     uint64_t at[LINES_LEVELS];
 };
 
-/* Which of them were ever in the chain, and what the first rows that came have met; of further rows it is in `met`. */
+/* Which of them were ever in the chain, and the ones met by the first rows; of further rows it is in `met`. */
 struct lines_page {
     uint64_t seen;
     struct lines_met met[PAGE_ROWS];
-    uint32_t row[PAGE_ROWS]; /* + 1; 0: nobody yet */
+    uint32_t row[PAGE_ROWS]; /* + 1; 0: none yet */
 };
 _Static_assert(sizeof(struct lines_page) == 64, "what is known of 64 blocks is a line of the cache");
 
@@ -118,7 +118,7 @@ bool line_engine_open(struct lines *, struct cache *first); /* false: no memory;
 void line_engine_close(struct lines *);
 /* The levels' caches get what is here. */
 void line_engine_to_caches(struct mhsim *, unsigned chain);
-/* What is counted from now on: rows forget where they were while nothing was, since they may not have met it. */
+/* Counting begins: rows forget their positions while it was off, since they may not have met them. */
 void line_engine_counted(struct mhsim *);
 /* In their order, along one chain. The two chains may go side by side, in two threads. */
 void line_engine_batch(struct mhsim *, unsigned chain, const struct mhsim_reference *, size_t n);

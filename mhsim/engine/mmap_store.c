@@ -41,7 +41,7 @@ int mmap_store_open(struct store *s, size_t row, uint64_t most, const char *path
     return 0;
 }
 
-/* Memory of a file is only touched where the file system has promised the room: a full disk is an answer here, and
+/* Memory of a file is only touched after the file system has reserved the space: a full disk is an error here, and
    would be a signal there. */
 static bool make_ready(struct store *s, uint64_t bytes)
 {

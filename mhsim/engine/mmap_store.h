@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growing memory without the heap: tables that may lie in a file, so that what was counted outlives the process, and
-   hash maps. For what runs inside the simulated program. */
+/* Growing memory without the heap: tables that may be in a file, so that counts outlive the process, and hash maps.
+   For code inside the simulated program. */
 #ifndef MHSIM_ENGINE_MMAP_STORE_H
 #define MHSIM_ENGINE_MMAP_STORE_H
 
@@ -11,15 +11,15 @@
 /* Rows that never move. */
 struct store {
     uint8_t *base;
-    uint64_t *count;                 /* rows; lies in the file's head where there is a file */
+    uint64_t *count;                 /* rows; in the file's head if there is a file */
     uint64_t own_count, ready, most; /* bytes that are backed; rows at most */
     size_t row;
     const char *path; /* of the file; NULL: memory alone */
     uint64_t at;      /* offset in the file */
 };
 
-/* In memory (path NULL; count NULL: its own), or in the file from offset `at`; path is kept, no descriptor is: programs
-   close those they do not know. -1: not to be had. */
+/* In memory (path NULL; count NULL: its own), or in the file from offset `at`; path is kept, no descriptor is:
+   programs close unknown ones. -1: not available. */
 int mmap_store_open(struct store *, size_t row, uint64_t most, const char *path, uint64_t at, uint64_t *count);
 /* `n` rows more, cleared; NULL: the limit, or the disk is full. */
 void *mmap_store_add(struct store *, uint64_t n);
@@ -48,8 +48,8 @@ uint64_t *map_put(struct map *, uint64_t key);
 uint64_t *map_get(const struct map *, uint64_t key); /* NULL: not there */
 void map_close(struct map *);
 
-/* Of keys made of several numbers, the upper ones come down before they are multiplied: a product's lower bits know nothing
-   of them, and all rows that met a block would stand in one line. */
+/* Keys made of several numbers: the upper ones are mixed into the lower bits before the multiplication, because a
+   product's lower bits do not depend on them, and all rows that met a block would be in one line. */
 static inline uint64_t map_hash(uint64_t key)
 {
     key = (key ^ key >> 32) * 0x9e3779b97f4a7c15;

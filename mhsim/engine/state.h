@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulator's state and how it counts, for its own files: engine.c (any machine) and line_engine.c (what most are). */
+/* The simulator's state and counting, for its own files: engine.c (any machine) and line_engine.c (most machines). */
 #ifndef MHSIM_ENGINE_STATE_H
 #define MHSIM_ENGINE_STATE_H
 
@@ -20,7 +20,7 @@ struct mhsim {
     struct mhsim_counts sink[MACHINE_LEVELS];        /* while quiet */
     uint64_t random, sample_mask;
     uint32_t chains[2], chain_count, levels, asked_cores;
-    bool quiet, classify, strides; /* strides: some level's prefetcher wants them */
+    bool quiet, classify, strides; /* strides: some level's prefetcher needs them */
     bool plain;                    /* see "one code, twice" */
     bool quick;                    /* plain, and counting */
     bool by_lines;                 /* the chains are in `lines`, their caches are empty */
@@ -28,7 +28,7 @@ struct mhsim {
         uint64_t next, end;
     } pair_room[2];
     bool pairs_locked;
-    uint32_t helpers, batches; /* threads that may help; what came before they were asked for */
+    uint32_t helpers, batches; /* threads that may help; accesses before they were requested */
     void (*begins)(void);
     struct worker *worker[2]; /* of each chain */
     struct lines lines[2];
@@ -62,7 +62,7 @@ static inline uint64_t touched_key(uint32_t row, unsigned level, uint64_t block)
     return (uint64_t)row << 44 | (uint64_t)level << 41 | (block >> 6 & ((1ull << 41) - 1));
 }
 
-/* Who brought the block in has touched it: others need the look-up. */
+/* The owner has touched it: others need the look-up. */
 static inline void count_distinct(struct mhsim *s, uint32_t row, struct mhsim_counts *n, unsigned level, uint64_t block)
 {
     if (!s->quiet)
@@ -95,7 +95,7 @@ static inline unsigned bits_set(uint64_t v)
     return (unsigned)(((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
 }
 
-/* Of a block that `owner` had brought in and of which `used` bytes had been touched; writer: row + 1 of who wrote last, 0: nobody. */
+/* Of a block brought in by `owner`, of which `used` bytes were touched; writer: row + 1 of the last writer, 0: none. */
 static inline void count_eviction(struct mhsim *s, unsigned level, uint64_t used, uint32_t owner, uint32_t writer,
                                   uint32_t evictor, bool invalidation)
 {

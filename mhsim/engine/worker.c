@@ -78,7 +78,7 @@ static bool has_work(const struct worker *a)
     return given(a) != a->thread_side.done;
 }
 
-/* The word is set before it is looked once more: who gives something after that look sees the word. */
+/* The word is set before the last check: a batch added after that check sees the word. */
 static void wait_for_work(struct worker *a)
 {
     while (!has_work(a) && !is_over(a)) {

@@ -53,7 +53,7 @@ static uint16_t aarch64_bytes(uint32_t w)
         return (uint16_t)(vector ? 4u << size : 8);
     if ((w & 0x3a000000) == 0x38000000) /* one register */
         return (uint16_t)(vector && size == 0 && (w >> 23 & 1) ? 16 : 8);
-    if ((w & 0x3fa00000) == 0x08200000) /* exclusive pairs, and those that are compared and swapped */
+    if ((w & 0x3fa00000) == 0x08200000) /* exclusive pairs, and compare-and-swap */
         return size & 1 ? 16 : 8;
     if ((w & 0xbfbf0000) == 0x0c000000 ||
         (w & 0xbfa00000) == 0x0c800000) { /* multiple structures: all of 1 to 4 registers */

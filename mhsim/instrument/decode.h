@@ -10,7 +10,7 @@
 struct decoded {
     uint16_t bytes;  /* of one access that QEMU cuts into pieces; 0: it does not */
     bool memory;     /* reads or writes memory */
-    bool stack_read; /* what it reads is read through the stack pointer alone; what it writes */
+    bool stack_read; /* its reads all go through the stack pointer; its writes */
     bool stack_written;
     bool unreported; /* QEMU reports no access of it */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded into programs that run under QEMU: tells the plugin (qemu.c) outside who got which memory, by a system call
- * that no kernel has. The program sees nothing of it: QEMU answers that there is no such call.
+ * Preloaded into programs that run under QEMU: reports allocations to the plugin (qemu.c) outside, by a system call
+ * that no kernel has. The program does not notice: QEMU answers that there is no such call.
  */
 #include "config.h"
 #include "mhsim/shared_layout.h"

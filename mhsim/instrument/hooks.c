@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The runtime of programs compiled by hpcview-cc and its siblings: what the compiler's sanitizers call at each access
- * ends here. GCC and clang, kernel-address: __asan_load8_noabort and siblings; clang and GCC, thread: __tsan_read8 and
- * siblings. Without `hpcview simulate` each is a test of one variable.
+ * The runtime of programs compiled by hpcview-cc and its siblings: the compiler's sanitizer hooks, called at each
+ * access, are here. GCC and clang, kernel-address: __asan_load8_noabort and siblings; clang and GCC, thread:
+ * __tsan_read8 and siblings. Without `hpcview simulate` each is a test of one variable.
  *
- * The program's heap comes through here as well, to know who allocated what, and memcpy, memmove and memset as the
- * program (not a library) calls them: no sanitizer of the kernel's kind reports what these touch. Where the simulator
+ * The program's heap calls come through here as well, for the allocation sites, and memcpy, memmove and memset as the
+ * program (not a library) calls them: a kernel-style sanitizer does not report their accesses. While the simulator
  * itself calls them it is busy.
  */
 #include "config.h"
@@ -196,8 +196,8 @@ static void tell_region(const char *name, bool begins)
 
 /* ---- ways to end ---------------------------------------------------------------------------
  *
- * ... that run no destructor: what waits to be simulated is, first. Of what ends by a fault the last accesses are lost, as
- * many as may wait. */
+ * ... that run no destructor: waiting accesses are simulated first. If the process ends by a fault the last accesses
+ * are lost, as many as may wait. */
 
 #define SETTLED(name, parameters, arguments)                                                                           \
     HOOK int name parameters                                                                                           \
@@ -216,7 +216,8 @@ SETTLED(execvp, (const char *file, char *const argv[]), (file, argv))
 SETTLED(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
 SETTLED(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
 
-/* execl and siblings are those above, with their words one by one: counted, then put where there is room for so many. */
+/* execl and siblings are those above, with their arguments one by one: counted, then copied to an array of that
+   size. */
 static size_t count_words(const char *first, va_list more)
 {
     size_t n = 0;

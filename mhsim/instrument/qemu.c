@@ -26,10 +26,10 @@ __attribute__((constructor)) static void choose_version(void)
         qemu_plugin_version = 2;
 }
 
-/* One for each instruction, never freed: translations come and go, what a callback is given must stay. */
+/* One for each instruction, never freed: translations come and go, a callback's data must stay. */
 struct site {
     uint64_t code;
-    uint64_t last;    /* what QEMU said of its last access, and what that means: see access_meaning */
+    uint64_t last;    /* QEMU's description of its last access, and its meaning: see access_meaning */
     uint16_t bytes;   /* of an access in pieces; 0: as it comes */
     bool on_stack[2]; /* what it reads, what it writes */
 };
@@ -43,7 +43,7 @@ static uint64_t guest_base; /* host address - guest's */
 
 /* ---- accesses ---------------------------------------------------------------------------- */
 
-/* What has come of an access in pieces. */
+/* State of an access in pieces. */
 static __thread struct pending {
     const struct site *site;
     uint64_t address;
@@ -72,8 +72,8 @@ static void join(const struct site *site, uint64_t address, uint32_t size, bool 
         flush(p);
 }
 
-/* QEMU tells size and direction by two calls, which give the same for the same `info`; an instruction's accesses are mostly
-   alike. One word, because threads share it: info | size << 32 | written << 48. */
+/* QEMU returns size and direction by two calls, which give the same for the same `info`; an instruction's accesses
+   are mostly alike. One word, because threads share it: info | size << 32 | written << 48. */
 static uint64_t access_meaning(struct site *site, qemu_plugin_meminfo_t info)
 {
     uint64_t last = __atomic_load_n(&site->last, __ATOMIC_RELAXED);
@@ -144,7 +144,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 /* ---- what the program asks the kernel ------------------------------------------------------------ */
 
-/* libhpcview-simulate-heap.so, in the program, tells of its heap by a system call that nobody has (heap.c). */
+/* libhpcview-simulate-heap.so, in the program, reports its heap by a system call that no kernel has (heap.c). */
 static void on_syscall(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {

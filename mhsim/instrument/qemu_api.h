@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is used of QEMU's plugin interface, declared here because nobody packages its header. The interface is
- * versioned: 1 in QEMU 6.0 to 8.2, and from 9.0 on at least 2; what stands here has been the same in all of them.
+ * The part of QEMU's plugin interface that is used, declared here because its header is not packaged. The interface is
+ * versioned: 1 in QEMU 6.0 to 8.2, and from 9.0 on at least 2; these declarations have been the same in all of them.
  */
 #ifndef MHSIM_INSTRUMENT_QEMU_API_H
 #define MHSIM_INSTRUMENT_QEMU_API_H

@@ -12,7 +12,7 @@ bool mhsim_libraries_compiled_in(const struct filemap *file)
     return memmem(file->bytes, file->len, library, sizeof library) != NULL;
 }
 
-/* PT_INTERP's; NULL: there is none, or another than the GNU C library's, which may take the option for something else. */
+/* PT_INTERP's; NULL: there is none, or another than the GNU C library's, which may interpret the option differently. */
 static const char *loader_of(const struct filemap *file)
 {
     const Elf64_Ehdr *e = (const void *)file->bytes;

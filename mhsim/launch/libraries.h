@@ -7,9 +7,9 @@
 
 /* Whether the file was linked with the simulator by hpcview-cc: its name among what it needs. */
 bool mhsim_libraries_compiled_in(const struct filemap *);
-/* Appends the real paths of those libraries of the program that were. The C library's loader is asked (ld.so --list, which
-   runs nothing); without one, as in a static program, there are none. What is loaded by dlopen is not known. The file, the
-   program's, is 64-bit ELF; library_path: LD_LIBRARY_PATH, or NULL. */
+/* Appends the real paths of those libraries of the program that were. The C library's loader lists them (ld.so
+   --list, which runs nothing); without one, as in a static program, there are none. Libraries loaded by dlopen are
+   unknown. The file, the program's, is 64-bit ELF; library_path: LD_LIBRARY_PATH, or NULL. */
 void mhsim_libraries_list(const char *program, const struct filemap *, const char *library_path, struct text_list *);
 
 #endif

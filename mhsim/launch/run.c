@@ -146,7 +146,7 @@ static void put_command(char *to, size_t room, char *const *argv)
         at += (size_t)snprintf(to + at, room - at, "%s%s", at ? " " : "", *argv);
 }
 
-/* ---- variables: where members of COMMON blocks and what is in frames lie -------------------------- */
+/* ---- variables: addresses of members of COMMON blocks and of variables in frames ------------------- */
 
 static int by_place(const void *a, const void *b)
 {
@@ -158,7 +158,8 @@ static int by_place(const void *a, const void *b)
     return x->hi != y->hi ? (x->hi < y->hi ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* Subroutines may cut a COMMON block in different ways: what begins within another member is not told from it. */
+/* Subroutines may divide a COMMON block in different ways: a variable that begins within another member is not
+   distinguished from it. */
 static void drop_overlaps(struct mhsim_variables *list)
 {
     size_t kept = 0;
@@ -269,8 +270,8 @@ static void pass_on(int sig)
         kill(running, sig);
 }
 
-/* qemu-x86_64 -plugin P [-E LD_PRELOAD=...] -0 NAME PROGRAM ARGS, or PROGRAM ARGS. The list and what is made for it lie in
- * the arena. */
+/* qemu-x86_64 -plugin P [-E LD_PRELOAD=...] -0 NAME PROGRAM ARGS, or PROGRAM ARGS. The list and its strings are in the
+ * arena. */
 static char **command_line(const struct launch *l, char *const *argv, struct arena *arena)
 {
     size_t n = 0, count = 0;

@@ -79,14 +79,14 @@ static void swap_places(struct place *a, struct place *b)
     *b = was;
 }
 
-/* One of those which the code may have its place from besides its own. */
+/* One of the alternatives where the code's place may be, besides its own. */
 static struct place *further_place(const struct place *own, uint32_t i)
 {
     return &runtime_me->places[(uint32_t)(own - runtime_me->places) ^ i * (PLACES / FURTHER_PLACES)];
 }
 
-/* The code's place, made fit. Code that goes from array to array and back (a merge, a copy) keeps what it knew of the others
-   further on; the one that fits comes to the front, where it is looked for. */
+/* The code's place, made fit. Code that alternates between arrays (a merge, a copy) keeps its places for the others
+   further on; the one that fits comes to the front, where it is searched. */
 static const struct place *fit_place(uint64_t code, uint64_t address, bool on_stack, uint64_t frame)
 {
     static uint32_t turn;
@@ -103,7 +103,7 @@ static const struct place *fit_place(uint64_t code, uint64_t address, bool on_st
     return own;
 }
 
-/* What waits as well, but took more steps to find out. */
+/* Waiting accesses as well, for places that took more steps to find. */
 static bool append_further(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame)
 {
     struct runtime_thread *me = runtime_me;
@@ -128,7 +128,7 @@ void runtime_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool 
     if (append_further(code, address, size, write, on_stack, frame) || !runtime_enter())
         return;
     bool locked = runtime.many;
-    if (runtime_me->waiting < runtime_me->room) { /* what waited made room */
+    if (runtime_me->waiting < runtime_me->room) { /* processing the waiting accesses made space */
         runtime_append(runtime_me, fit_place(code, address, on_stack, frame), address, size, write);
         runtime_leave(locked);
         return;

@@ -10,15 +10,15 @@ bool runtime_on_this_stack(uint64_t address)
     return address >= runtime_me->stack_lo && address < runtime_me->stack_hi;
 }
 
-/* What the frame pointer of the code itself says, where it says anything: handlers may run on other stacks, and code
-   without frame pointers keep other things in that register. */
+/* Only valid frame pointers of the code itself count: handlers may run on other stacks, and code without frame
+   pointers keeps other values in that register. */
 static bool is_frame(uint64_t fp)
 {
     uint64_t here = (uint64_t)(uintptr_t)&here;
     return runtime_on_this_stack(here) && fp > here && fp % 8 == 0 && runtime_on_this_stack(fp + 16);
 }
 
-/* The next frame up, and the code in it that called; false: what is there is none. */
+/* The next frame up, and the code in it that called; false: not a frame. */
 static bool frame_up(uint64_t *fp, uint64_t *code)
 {
     const uint64_t *at = (const uint64_t *)(uintptr_t)*fp;
@@ -44,8 +44,8 @@ static uint32_t find_frame(uint64_t *fp, uint64_t *code, uint64_t address)
     return depth;
 }
 
-/* The variable at an address of this thread's stack. What it is remembered for may begin below the frame: where that is another's,
-   same_frame says so. */
+/* The variable at an address of this thread's stack. The range for which it is remembered may begin below the frame:
+   if that is another's, same_frame notices. */
 uint32_t runtime_stack_object(struct place *p, uint64_t address, uint64_t frame)
 {
     uint64_t fp = frame, code = p->code;

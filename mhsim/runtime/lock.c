@@ -52,7 +52,7 @@ static void see_numbered(struct runtime_thread *t)
     t->counted = numbered;
 }
 
-/* What waits comes before whatever is done next. Of the first thread; it is busy, or stands still. */
+/* Waiting accesses are simulated before anything else. Of the first thread; it is busy, or stopped. */
 static void simulate_waiting(void)
 {
     struct runtime_thread *t = runtime.first_thread;
@@ -101,7 +101,8 @@ static void wait_for_first(void)
         sched_yield();
 }
 
-/* There is a first one. `room` follows from `many`: the first thread may just be working it out from what `many` was. */
+/* There is a first one. `room` follows from `many`: the first thread may just be computing it from the old value of
+   `many`. */
 static void become_many(void)
 {
     runtime.many = true;

@@ -82,7 +82,7 @@ static void read_build_id(const struct loaded *l, const Elf64_Phdr *h, char *to)
     }
 }
 
-/* Where the module lies, from one of its mappings. */
+/* The address of the module, from one of its mappings. */
 static bool place_module(const struct loaded *l, uint64_t start, uint64_t offset, struct raw_module *m)
 {
     unsigned count;

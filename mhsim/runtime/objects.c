@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an address is of, where it is no stack: a variable, a module, what the program got from the heap. */
+/* The object at an address that is not on a stack: a variable, a module, a block of the heap. */
 #include "config.h"
 #include "mhsim/runtime/modules.h"
 #include "mhsim/runtime/state.h"
@@ -68,7 +68,7 @@ static void details_close(void)
 
 /* ---- what an address is of --------------------------------------------------------------------- */
 
-/* The object with this key of its kind, made where there is none; 0 beyond the limit. */
+/* The object with this key of its kind, created on demand; 0 beyond the limit. */
 uint32_t runtime_object_of_key(uint32_t kind, uint32_t module, uint64_t address, const char *name)
 {
     uint64_t *there = map_put(&objects.by_key, map_hash(address ^ (uint64_t)kind << 60 ^ (uint64_t)module << 48) >> 1);
@@ -146,7 +146,7 @@ void runtime_look_again(void)
     modules_refresh(&runtime.modules);
 }
 
-/* Of what is not on this thread's stack. */
+/* Of addresses not on this thread's stack. */
 uint32_t runtime_object_elsewhere(uint64_t address, bool on_stack, uint64_t *lo, uint64_t *hi)
 {
     uint32_t object = heap_object(address, lo, hi);
@@ -180,7 +180,7 @@ static struct details *details_of(uint64_t *page)
     return d;
 }
 
-/* What places remember of the address may be over. */
+/* Remembered places of the address may be invalid. */
 static void changes_object(uint64_t was, uint64_t is)
 {
     if (was ? was == is : !runtime.of_nothing)

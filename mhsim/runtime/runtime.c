@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static char orders_folder[RAW_PATH], file_path[RAW_PATH + 64]; /* of the orders; of what is counted into */
+static char orders_folder[RAW_PATH], file_path[RAW_PATH + 64]; /* of the orders; of the file of counts */
 
 static uint64_t now_ns(void)
 {
@@ -102,7 +102,7 @@ static void read_command(char *to, size_t room)
         close(fd);
 }
 
-/* What the simulator's own thread does is nothing that the program does. */
+/* The work of the simulator's own thread is not the program's. */
 static void helper_begins(void)
 {
     static struct runtime_thread helper;

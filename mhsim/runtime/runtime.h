@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside the simulated process: the simulator with its lock, what code and data addresses are of, and when to count.
- * Both ways in use it: the hooks and QEMU's plugin (mhsim/instrument). There, here and in mhsim/engine the rules of
+ * Inside the simulated process: the simulator with its lock, attribution of code and data addresses, and when to count.
+ * Both the hooks and QEMU's plugin (mhsim/instrument) use it. There, here and in mhsim/engine the rules of
  * hpcprof/recorder/recorder.h hold: no heap, no output, no lock of the program's.
  *
  *   access (code -> the row that is counted in)    -> objects, frames (what an address is of) -> modules, variables
@@ -14,9 +14,9 @@
 #include "mhsim/engine/engine.h"
 #include "mhsim/shared_layout.h"
 
-/* What a thread knows of a reference: which row is meant while its addresses stay within `bytes` from lo on and, of variables in
-   frames, while the frame `depth` calls up is this one, and its code at this point; where no frame reached them (a depth of NO_FRAME),
-   while none does. */
+/* A thread's memory of a reference: which row it counts in while its addresses stay within `bytes` from lo on and,
+   for variables in frames, while the frame `depth` calls up is this one, and its code at this point; if no frame
+   contained them (a depth of NO_FRAME), while none does. */
 struct place {
     uint64_t code, lo, bytes;
     uint64_t frame, frame_code; /* frame 0: any */
@@ -28,12 +28,12 @@ struct place {
 /* Of a thread, by hash of the code's address; how many of them one code may have; accesses that wait. */
 enum { PLACES = 1 << 12, FURTHER_PLACES = 4, BATCH = 512 };
 
-/* Of a thread; never unmapped, so that others can look at it whenever they do. While the first thread is alone, its accesses
-   wait in `batch`, of which `room` may be used; where nothing is simulated they are only numbered, `until` something
-   else is to be done. Only the thread itself changes `numbered`. */
+/* Of a thread; never unmapped, so that others can read it at any time. While the first thread is alone, its accesses
+   wait in `batch`, of which `room` may be used; if nothing is simulated they are only numbered, `until` the next event.
+   Only the thread itself changes `numbered`. */
 struct runtime_thread {
     volatile uint64_t numbered, until; /* in this order, and first: hooks-*.s */
-    uint64_t counted;                  /* of `numbered`, those that are among what was seen */
+    uint64_t counted;                  /* of `numbered`, those in counted parts */
     volatile bool busy;                /* in the simulator: signal handlers keep out */
     bool ready;
     uint32_t core;
@@ -48,20 +48,20 @@ extern struct runtime_thread runtime_nobody;
 extern __thread struct runtime_thread *runtime_me __asm__("hpcview_simulate_thread")
     __attribute__((tls_model("initial-exec"), visibility("default")));
 extern volatile bool runtime_on;    /* anything to do at all */
-extern uint32_t runtime_generation; /* of objects: what a place remembers is of one generation */
+extern uint32_t runtime_generation; /* of objects: remembered places are of one generation */
 
-/* Reads the orders and opens what is counted into; false: nobody asked, or it cannot be had. */
+/* Reads the orders and opens the file of counts; false: not requested, or not possible. */
 bool runtime_open(enum raw_way way);
 /* In the child of a fork: counts anew, for itself. */
 void runtime_forked(void);
 void runtime_close(void);
-/* What waits to be simulated is; before the process becomes another, or ends. */
+/* Simulates the waiting accesses; before the process becomes another, or ends. */
 void runtime_settle(void);
 /* Whether this thread is not in the simulator. */
 static inline bool runtime_out(void);
 
-/* One access of `code`. on_stack: known to be on the stack, whatever else is known. frame: the code's frame pointer, which
-   points to that of its caller and the return address; 0: not known. */
+/* One access of `code`. on_stack: known to be on the stack, independent of the rest. frame: the code's frame
+   pointer, which points to that of its caller and the return address; 0: unknown. */
 static inline __attribute__((always_inline)) void runtime_access(uint64_t code, uint64_t address, uint32_t size,
                                                                  bool write, bool on_stack, uint64_t frame);
 /* The program got `size` bytes at `address` from the heap, asked for by `site`. */
@@ -74,10 +74,10 @@ struct raw_head *runtime_head(void); /* NULL: not open */
 
 /* ---- what each access does ------------------------------------------------------------------- */
 
-/* What is not done in a few steps. */
+/* Cases that take more than a few steps. */
 void runtime_access_slowly(uint64_t code, uint64_t address, uint32_t size, bool write, bool on_stack, uint64_t frame);
 
-/* The code's place, and whether it is fit for this address, but for what a frame further up may be. */
+/* The code's place, and whether it is fit for this address, without checking frames further up. */
 static inline struct place *place_of(struct runtime_thread *me, uint64_t code)
 {
     return &me->places[(code ^ code >> 12) & (PLACES - 1)];
@@ -101,7 +101,7 @@ static inline bool runtime_out(void)
     return !runtime_me->busy || runtime_me == &runtime_nobody;
 }
 
-/* Of this thread, where more is to be done than to number it. */
+/* Of this thread, if there is more to do than to number it. */
 static inline __attribute__((always_inline)) void runtime_access_numbered(struct runtime_thread *me, uint64_t code,
                                                                           uint64_t address, uint32_t size, bool write,
                                                                           bool on_stack, uint64_t frame)
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) void runtime_access_numbered(struct
     bool was_busy = me->busy;
     me->busy = true;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    /* looked at while busy: who takes the room away waits for that */
+    /* looked at while busy: a thread that takes the space away waits for that */
     if (__builtin_expect(!was_busy && me->waiting < me->room && place_fits_but_frame(p, code, address) &&
                              (!p->frame || (p->depth == 0 && p->frame == frame)),
                          1)) {

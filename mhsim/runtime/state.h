@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the runtime share. */
+/* Declarations shared by the files of the runtime. */
 #ifndef MHSIM_RUNTIME_STATE_H
 #define MHSIM_RUNTIME_STATE_H
 
@@ -8,7 +8,7 @@
 
 #define NOT_WANTED UINT32_MAX /* the row of code that was not asked for */
 
-enum { GRAIN = 16 }; /* of what is remembered of addresses: malloc's own */
+enum { GRAIN = 16 }; /* of remembered addresses: malloc's own */
 enum phase { NOT_YET, COUNTING, WARMING, PAUSE, OVER };
 
 struct runtime {
@@ -31,13 +31,13 @@ extern struct runtime runtime;
 void runtime_lock_init(void);
 void runtime_lock_forked(void);   /* in the child of a fork */
 bool runtime_enter(void);         /* false: this thread is in the simulator */
-void runtime_leave(bool locked);  /* locked: what `many` was behind runtime_enter */
-bool runtime_thread_begins(void); /* its first access; false: it has no part in what is counted */
+void runtime_leave(bool locked);  /* locked: the value of `many` seen by runtime_enter */
+bool runtime_thread_begins(void); /* its first access; false: it is not counted */
 
 /* window.c */
 void runtime_first_phase(const struct raw_orders *);
 void runtime_next_phase(void);
-void runtime_set_quiet(void); /* what follows from when and where something is to be counted */
+void runtime_set_quiet(void); /* consequences of when and where something is to be counted */
 
 /* Accesses that may wait: the one that changes the phase does not. */
 static inline uint32_t runtime_room_left(void)
@@ -51,16 +51,16 @@ static inline bool runtime_counts(void)
 }
 
 /* objects.c: rows of objects; 0: of nothing known, or beyond the limit. */
-/* The object with this key of its kind, made where there is none. */
+/* The object with this key of its kind, created on demand. */
 uint32_t runtime_object_of_key(uint32_t kind, uint32_t module, uint64_t address, const char *name);
-/* Of what is not on this thread's stack. lo, hi: where the same holds. */
+/* Of addresses not on this thread's stack. lo, hi: the range with the same result. */
 uint32_t runtime_object_elsewhere(uint64_t address, bool on_stack, uint64_t *lo, uint64_t *hi);
 void runtime_look_again(void); /* at the maps: at once, then ever more seldom */
 void runtime_objects_forget(void);
 
 /* frames.c */
 bool runtime_on_this_stack(uint64_t address);
-/* The variable at an address of this thread's stack, and in the place for what it is remembered. */
+/* The variable at an address of this thread's stack, and in the place the range for which it is remembered. */
 uint32_t runtime_stack_object(struct place *, uint64_t address, uint64_t frame);
 /* Whether the frame that a place remembers is still the one that the address is in. */
 bool runtime_same_frame(const struct place *, uint64_t address, uint64_t frame);

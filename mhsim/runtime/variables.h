@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What debug information, the program's and its libraries', says of variables that no symbol names: members of COMMON
-   blocks, and what lies in procedures' frames. Inside the simulated process, from the file that `hpcview simulate` made. */
+/* Variables without symbols in the debug information of the program and its libraries: members of COMMON blocks, and
+   locals in procedures' frames. Inside the simulated process, from the file that `hpcview simulate` made. */
 #ifndef MHSIM_RUNTIME_VARIABLES_H
 #define MHSIM_RUNTIME_VARIABLES_H
 
@@ -12,11 +12,11 @@ bool variables_open(const char *folder, const struct raw_orders *);
 const struct raw_variables *variables_of(const char *path);
 /* NULL: none is there. */
 const struct mhsim_variable *variables_static(const struct raw_variables *, uint64_t address);
-/* Of the frame of code at `pc`, the one `offset` from its canonical address, the smallest where one is in others; NULL: none.
-   lo <= offset < hi is where that is so: lo and hi come with the frame's own bounds. */
+/* Of the frame of code at `pc`, the one `offset` from its canonical address, the smallest if they are nested; NULL:
+   none. lo <= offset < hi is the range of that result: lo and hi come with the frame's own bounds. */
 const struct mhsim_variable *variables_in_frame(const struct raw_variables *, uint64_t pc, int64_t offset, int64_t *lo,
                                                 int64_t *hi);
-/* Of all: for telling them apart. */
+/* Of all: for distinguishing them. */
 uint64_t variables_number(const struct mhsim_variable *);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What follows from when and where something is to be counted. */
+/* Consequences of when and where something is to be counted. */
 void runtime_set_quiet(void)
 {
     bool simulating = (runtime.phase == COUNTING || runtime.phase == WARMING) && !runtime.stopped;
