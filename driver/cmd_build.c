@@ -78,7 +78,7 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* A run may be a database, whose name is what the result would be called. */
+/* A run may be a database, whose name would also be the result's. */
 static int check_not_replaced(const char *database, int argc, char **argv, struct err *err)
 {
     for (int i = 0; i < argc; i++)

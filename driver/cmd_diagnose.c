@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hpcview diagnose: what is wrong, where, how badly, how sure. */
+/* hpcview diagnose: findings, their places, severity and confidence. */
 #include "config.h"
 
 #include "campaign/campaign.h"
@@ -179,7 +179,7 @@ static int look(struct session *s, const struct properties *p, struct diagnose_o
     return status == 0 && opt.database ? findings_database(s, *e, *d, opt.database) : status;
 }
 
-/* What was found before an experiment failed has been written: now its sentence. */
+/* Findings before an experiment failed have been written: now the error. */
 static int say_failed(struct session *s, char *failed)
 {
     if (failed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hpcview events: what can be sampled here, and at what period if none is given. */
+/* hpcview events: events that can be sampled here, and their default periods. */
 #include "driver/driver.h"
 #include "hpcprof/hpcprof.h"
 #include "metrics/metrics.h"
@@ -65,7 +65,7 @@ static void show_event(void *ctx, const char *event)
     printf(" %s", event);
 }
 
-/* Each block, and what would be measured for it. */
+/* Each block, and the events it would measure. */
 static int list_blocks(struct err *err)
 {
     struct text_list usable = {0};

@@ -27,7 +27,7 @@ static const struct option_row rows[] = {
 };
 static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
-/* The first operand is a format where it is the name of one, and no file. Returns how many operands that took. */
+/* The first operand is a format if it is the name of one, and not a file. Returns how many operands that took. */
 static int read_format(struct session *s, int argc, char **argv, const struct filter **filter)
 {
     struct err none;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hpcview info: what a measurement holds, from header to totals, and whether all of its blocks are sound. */
+/* hpcview info: contents of a measurement, from header to totals, and whether all of its blocks are sound. */
 #include "driver/driver.h"
 #include "hpcprof/hpcprof.h"
 
@@ -115,7 +115,7 @@ static void show_process(const struct hpcprof *p, uint32_t i)
     printf("  threads      %u\n", process->thread_count);
 }
 
-/* What fell in one thread, in one region, or in all, by event. */
+/* Counts of one thread, of one region, or of all, by event. */
 struct sums {
     uint64_t samples, value, total;
     size_t totals;
@@ -157,8 +157,8 @@ static void show_paths(const struct hpcprof *p, uint32_t e, uint64_t all)
     mem_free(module);
 }
 
-/* The sampled estimate and the exact total side by side; what they differ by happened in the kernel, or was lost.
-   The share is of the threads that have a total. */
+/* The sampled estimate and the exact total side by side; the difference happened in the kernel, or was lost. The
+   share is of the threads that have a total. */
 static void show_event(const struct hpcprof *p, uint32_t e, const struct sums *s, const struct hpcprof_share *share)
 {
     const struct hpcprof_event *event = &p->events[e];

@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The page of a database: the path itself where it is a file, else the index.html in it. Caller frees; NULL with an
- * error. */
+/* The page of a database: the path itself if it is a file, else the index.html in it. Caller frees; NULL with an error. */
 static char *page_of(const char *path, struct err *err)
 {
     struct stat st;
@@ -35,7 +34,7 @@ static char *page_of(const char *path, struct err *err)
     return copy;
 }
 
-/* As an address: what is not plain in one is percent-encoded. */
+/* As a URL: special characters are percent-encoded. */
 static char *address_of(const char *path)
 {
     struct buf url = {0};
@@ -67,7 +66,7 @@ static int run_opener(const char *program, const char *address)
     return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
 }
 
-/* $BROWSER is what the user wants; the others are how a desktop says it. */
+/* $BROWSER is the user's choice; the others are the desktops'. */
 static bool open_with_any(const char *address)
 {
     const char *wanted = getenv("BROWSER");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hpcview phases: barriers and phases of a measurement, also while it is being made: who waits now, and for whom. */
+/* hpcview phases: barriers and phases of a measurement, also while it is being made: which threads wait now, and for
+   which. */
 #include "bloop/bloop.h"
 #include "driver/driver.h"
 #include "phases/phases.h"
@@ -26,7 +27,7 @@ static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
 static struct bloop_symbolizer *symbolizer;
 
-/* ---- words ------------------------------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------------------------- */
 
 static union table_cell cell(const struct table *t, size_t row, const char *column)
 {
@@ -173,7 +174,7 @@ static void show_now(const struct hpcprof *p)
 static int look(struct session *s, const char *path, bool *running)
 {
     struct hpcprof *p;
-    struct warnings *cut = warnings_create(); /* the end of a file that is being written is no news */
+    struct warnings *cut = warnings_create(); /* the end of a file that is being written is not an error */
     int status = hpcprof_read(path, &p, cut, &s->err);
     warnings_free(cut);
     if (status < 0)

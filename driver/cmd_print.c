@@ -66,7 +66,7 @@ static int parse_threshold(double *percent, struct err *err)
     return 0;
 }
 
-/* What the options say of the runs. */
+/* Options about the runs. */
 static int choose(struct config *config, struct err *err)
 {
     static const char *const names[] = {"BASE", "NEW", NULL};
@@ -96,12 +96,12 @@ static int look_at_gate(const struct experiment *e, struct err *err)
     return holds ? STATUS_GATE : 0;
 }
 
-/* One of the tables that are printed: of places, or beside them. */
+/* One of the tables that are printed: of places, or of the experiment's tables. */
 struct shown {
     enum print_level level;
     const char *table; /* NULL: of places, or of a simulated memory */
-    bool phase_loops;  /* what ran in the phases stands below them */
-    bool is_memory;    /* what of a simulated memory: */
+    bool phase_loops;  /* the samples of phases are below them */
+    bool is_memory;    /* tables of a simulated memory: */
     enum print_memory memory;
 };
 struct shown_list VEC(struct shown);

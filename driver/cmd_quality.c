@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hpcview quality: what the loops of a binary's machine code are like, and what they cost at least. */
+/* hpcview quality: the quality of loops in a binary's machine code, and their minimal cost. */
 #include "config.h"
 #include "driver/driver.h"
 #include "quality/quality.h"

@@ -74,7 +74,7 @@ void record_warn(const char *sentence)
 
 struct asked { /* the events to record, those of metric blocks included */
     struct text_list usable, events;
-    bool of_block; /* some of them are a block's: how many counters these take, nobody who asks has to know */
+    bool of_block; /* some of them are a block's: users need not know how many counters these take */
     struct blocks *blocks;
 };
 
@@ -139,7 +139,7 @@ static int ask(struct asked *a, const struct record_options *o, const struct rec
     return 0;
 }
 
-/* The command line has the last word. */
+/* The command line takes precedence. */
 static bool wants_call_paths(const struct record_options *o, const struct record_request *request)
 {
     return o->call_paths || (!o->no_call_paths && !request->no_call_paths);
@@ -161,7 +161,7 @@ int record_region(const char *text, char **name, unsigned *time, struct err *err
     return 0;
 }
 
-/* That there may be no room for it is no news: it is for those who rebuild what they measured. */
+/* A lack of space for it is not reported: it only matters to those who rebuild the measured program. */
 static void keep_functions(const char *measured, const char *file)
 {
     measurement_keep_functions(measured, file, NULL);
@@ -251,8 +251,8 @@ int record_exit_status(int wait_status)
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-/* What later commands say each time they read the measurement, said at once where that is cheap: parallel programs
-   leave many files, and each rank comes here. */
+/* Warnings that later commands give each time they read the measurement, given at once if that is cheap: parallel
+   programs leave many files, and each rank comes here. */
 static void warn_unsampled(struct session *s, const char *dir)
 {
     enum { FILES_MOST = 16 };

@@ -28,8 +28,8 @@ static const struct option_table tables[] = {{rows, &opt, "Options"},
                                              {override_rows, &opt.overrides, "Metrics, sources and analysis"},
                                              {0}};
 
-struct places { /* where the results go: the measurement lies beside the database, to be built again with other options
-                 */
+struct places { /* destinations of the results: the measurement is next to the database, to be built again with other
+                   options */
     char *database, *measurements;
 };
 
@@ -39,7 +39,7 @@ static bool taken(const char *path)
     return lstat(path, &st) == 0;
 }
 
-/* hpcview-NAME.db and hpcview-NAME.measurements, with a number where either is taken: nobody loses yesterday's run. */
+/* hpcview-NAME.db and hpcview-NAME.measurements, with a number if either exists: earlier runs are never overwritten. */
 static struct places default_places(const char *program)
 {
     const char *ending = opt.build.single_file ? "html" : "db";
@@ -118,7 +118,7 @@ static int record_run(void *ctx, const struct campaign_run *run, int *wait_statu
     return record_program(ctx, &opt.record, run->out_dir, &request, run->argv, wait_status, err);
 }
 
-/* The runs that the file describes; what is there is built also where one fails. */
+/* The runs that the file describes; existing ones are built even if one fails. */
 static int run_configuration(struct session *s, int argc, char **argv)
 {
     struct config *config;

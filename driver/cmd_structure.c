@@ -122,7 +122,7 @@ static bool is_xml(const char *path)
     return yes;
 }
 
-/* What results are kept by: a build from the repository keeps its version while its code changes. */
+/* The key of cached results: a build from the repository keeps its version while its code changes. */
 static char *version_of_results(void)
 {
     struct stat self;
@@ -145,8 +145,8 @@ static int structure_of_binary(struct session *s, const char *path, struct scope
         vec_release(&dirs);
         return -1;
     }
-    /* A separate debug file may come or go without the build id changing, so results with a search path of one's own
-     * are not kept. */
+    /* A separate debug file may come or go without the build id changing, so results with a custom search path are not
+     * cached. */
     bool cached =
         !opt.no_cache && !opt.stats && !opt.function && !opt.source && !opt.debug_dirs.count && !was_fetched(binary);
     char *folder = cached ? cache_folder("hpcview") : NULL;

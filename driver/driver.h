@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * driver - the hpcview command: options, help, words on the terminal, exit status.
+ * driver - the hpcview command: options, help, terminal output, exit status.
  *
- * Knows:    which room does what, and what the user typed.
- * Does not: how anything is done.
+ * Knows:    which folder does what, and what the user typed. Does not: how anything is done.
  *
  * To add a command: one file cmd_x.c with its `const struct command command_x`, a line in main.c's table and in local.mk,
  * doc/man/hpcview-x.1. tests/driver/manual.sh notices what was forgotten.
@@ -34,7 +33,7 @@ struct option_row {
     char letter;      /* 0: none */
     enum option_type type;
     size_t at;       /* in the structure of the values */
-    const char *arg; /* word for the argument in help; NULL for flags */
+    const char *arg; /* name of the argument in help; NULL for flags */
     const char *help;
 };
 
@@ -59,7 +58,7 @@ struct command {
     const char *synopsis;               /* "[options] CONFIG.xml | MEASUREMENTS..." */
     const char *summary;                /* one line, lower case, no full stop */
     const struct option_table *options; /* several, so that run can use record's rows too */
-    bool stops_at_operand;              /* options end at the first word that is none, as for `record PROGRAM ARGS` */
+    bool stops_at_operand;              /* options end at the first operand, as for `record PROGRAM ARGS` */
     /* argv: the operands, NULL-terminated. Returns an exit status, or -1 with s->err filled. */
     int (*run)(struct session *s, int argc, char **argv);
 };
@@ -102,8 +101,8 @@ struct string_list driver_debug_dirs(const struct string_list *given);
 /* Data that is installed ("metrics" is the folder of metric blocks), found likewise; HPCVIEW_SHARE is its folder. Caller
    frees. */
 char *driver_share_path(const char *name);
-/* Where a program's measurement goes by default: NAME.measurements; where that is taken, NAME.measurements-2 and so on. Caller
-   frees. */
+/* The default path of a program's measurement: NAME.measurements; if that exists, NAME.measurements-2 and so on.
+   Caller frees. */
 char *driver_measurement_dir(const char *program);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* The properties that come with hpcview, and those of the folders. Each mistake in a file is a line on standard error. */
 int findings_properties(struct session *, const struct string_list *folders, struct properties **);
-/* The same for who was not asked to: where ours cannot be read, a warning and NULL. */
+/* The same for implicit use: if our property files cannot be read, a warning and NULL. */
 struct properties *findings_properties_unasked(struct session *);
 /* Every property everywhere, as tables of the experiment; `p` may be NULL: none. */
 int findings_add(struct session *, const struct properties *p, struct experiment *);

@@ -28,7 +28,7 @@ static void out_of_memory(size_t wanted)
     _exit(EXIT_FAILED);
 }
 
-/* Half a result is no result: it goes, and we end by the signal. */
+/* A partial result is removed, and we end by the signal. */
 static void on_signal(int sig)
 {
     outputs_abandon();

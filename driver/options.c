@@ -78,7 +78,7 @@ static int store(const struct command *cmd, const struct option_row *row, void *
     return 0;
 }
 
-/* The value of a row that needs one: what follows in the word, or the next word. */
+/* The value of a row that needs one: the rest of the word, or the next word. */
 static int store_value(const struct command *cmd, const struct option_row *row, void *where, const char *value,
                        char **argv, int *used, struct err *err)
 {

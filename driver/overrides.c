@@ -35,7 +35,8 @@ const struct option_row override_rows[] = {
     {0},
 };
 
-/* A configuration is XML; no measurement of ours is, another tool's is told by its filter, and a page by its head. */
+/* A configuration is XML; no measurement of ours is, another tool's is recognized by its filter, and a page by its
+   head. */
 bool driver_is_configuration(const char *path)
 {
     struct stat st;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `build`, `print`, `export`, `diagnose` and `run` have in common: operands and options that become a configuration. */
+/* Shared by `build`, `print`, `export`, `diagnose` and `run`: operands and options that become a configuration. */
 #ifndef DRIVER_OVERRIDES_H
 #define DRIVER_OVERRIDES_H
 
 #include "driver/driver.h"
 #include "metrics/metrics.h"
 
-/* Values of override_rows: what a configuration file can say too. */
+/* Values of override_rows: settings that a configuration file has too. */
 struct overrides {
     struct string_list metrics, structures, sources, replaces, debug_dirs, statistics, blocks;
     const char *title, *machine;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the parts of hpcview are, and where results go by default. */
+/* Paths of the parts of hpcview, and default paths of results. */
 #include "driver/driver.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@ static char *command_dir(void)
     return mem_strndup(exe, slash ? (size_t)(slash - exe) : 0);
 }
 
-/* A path relative to the folder that the command is in; NULL: there is nothing to be read. Caller frees. */
+/* A path relative to the folder that the command is in; NULL: not readable. Caller frees. */
 static char *beside_command(const char *name)
 {
     char *here = command_dir(), *path = mem_printf("%s/%s", here, name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks by MPI: `mpirun -n 8 hpcview build ...`, where configure was told --with-mpi. Without it there is one process, and
- * nothing of this.
+ * Ranks by MPI: `mpirun -n 8 hpcview build ...`, if configured --with-mpi. Without it there is one process, and this
+ * file is empty.
  *
- * Who waits sleeps between looks instead of spinning, as there may be more ranks than processors.
+ * Waiting ranks sleep between polls instead of spinning, as there may be more ranks than processors.
  */
 #include "config.h"
 #include "driver/driver.h"
@@ -17,7 +17,7 @@ enum {
     PIECE = 1 << 30,   /* MPI counts in int */
     SHORTEST = 20000,  /* ns of sleep between two looks */
     LONGEST = 2000000, /* the same, once it takes long */
-    PATIENCE = 10      /* seconds that who failed waits for the others to fail alike */
+    PATIENCE = 10      /* seconds that a failed rank waits for the others to fail alike */
 };
 
 struct pause {
@@ -103,8 +103,8 @@ bool driver_ranks_speak(void)
     return ranks.me == 0;
 }
 
-/* As a rule all fail alike, and the first one has said how. Who fails alone says it too, and ends the others, which would
-   wait for it. */
+/* Usually all fail alike, and the first one has reported it. A rank that fails alone reports it too, and ends the
+   others, which would wait for it. */
 bool driver_ranks_end(bool failed)
 {
     struct timespec start, now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recording programs, for `record`, `run`, and what else starts programs. */
+/* Recording programs, for `record`, `run`, and other commands that start programs. */
 #ifndef DRIVER_RECORD_H
 #define DRIVER_RECORD_H
 
