@@ -43,7 +43,7 @@ static void close_all(struct child *c)
     }
 }
 
-/* Sockets: writing to one that nobody reads any more is an error, and no signal. */
+/* Sockets: writing to one without a reader is an error, not a signal. */
 static int make_ends(struct child *c, struct err *err)
 {
     for (int i = 0; i < ENDS; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * C++ and Rust names in words, through libiberty.
+ * C++ and Rust names demangled, through libiberty.
  *
  * Mangled names can be made to grow without bound (a substitution that doubles, and again), so what
  * comes out is counted and cut off.  The demanglers used here keep everything on the stack when they
@@ -78,7 +78,7 @@ static bool name_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
 }
 
-/* Past "operator<<", "operator()", "operator->": their signs are no brackets. `s` stands at "operator". The demangler
+/* Past "operator<<", "operator()", "operator->": their signs are not brackets. `s` is at "operator". The demangler
    writes "operator< <int>" but "operator-<int>": the longest operator is the right one. */
 static const char *skip_operator(const char *s)
 {

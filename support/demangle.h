@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names as linkers know them, in words: C++ and Rust, through libiberty where hpcview was built with it. */
+/* Demangling of linker names: C++ and Rust, through libiberty if hpcview was built with it. */
 #ifndef SUPPORT_DEMANGLE_H
 #define SUPPORT_DEMANGLE_H
 
 struct arena;
 
-/* Into `a`; the symbol itself where it is not mangled, or would grow beyond LIMIT_DEMANGLED_BYTES. */
+/* Into `a`; the symbol itself if it is not mangled, or would grow beyond LIMIT_DEMANGLED_BYTES. */
 const char *demangle_full(struct arena *a, const char *link_name);
 /* Without parameter list, template arguments kept. */
 const char *demangle_short(struct arena *a, const char *full_name);

@@ -50,7 +50,7 @@ bool err_gather(struct err_gathered *g, struct err *e)
         return false;
     if (g->count++)
         warnings_add(e->others, "%s", g->last);
-    if (e->kind == ERR_LIMIT) { /* of what is more than the limit each would say so again */
+    if (e->kind == ERR_LIMIT) { /* each error beyond the limit would repeat that */
         g->count = 0;
         return false;
     }

@@ -23,7 +23,7 @@
  * The system answers a read behind the new end with SIGBUS. Then the pages from there on become empty ones, the file is
  * noted as damaged, and the reading goes on to its end; nothing that was made meanwhile is committed.
  */
-enum { MAPS_WATCHED = 1024 }; /* what is open at once beyond that is read, not mapped */
+enum { MAPS_WATCHED = 1024 }; /* files beyond that many open ones are read, not mapped */
 
 static struct watched {
     _Atomic uintptr_t begin, end; /* end 0: free */
@@ -61,7 +61,7 @@ static void on_bus_error(int sig, siginfo_t *info, void *context)
     if (w && mmap((void *)page, end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
         note_shrunk(w->path);
     else
-        sigaction(sig, &before_ours, NULL); /* not ours: it happens again, to whom it belongs */
+        sigaction(sig, &before_ours, NULL); /* not ours: it is raised again, for its owner */
     errno = saved_errno;
 }
 
@@ -243,7 +243,7 @@ int filemap_open_named(struct filemap *map, const char *word, const char *dir, c
     return err_set(err, ERR_LIMIT, "%s: too large for %s (at most %u MB)", *path, what, LIMIT_CONFIG_BYTES >> 20);
 }
 
-/* ---- out: what is half written ---- */
+/* ---- out: incomplete files ---- */
 
 /* A table of its own, without memory of the heap and without a lock: it is used when memory is out, and in handlers of
    signals. */
@@ -338,7 +338,7 @@ struct outfile {
     char pending[65536];
 };
 
-/* A device, a pipe: what must not be replaced by a file (root's -o /dev/null would leave a file there), and cannot be
+/* A device, a pipe: must not be replaced by a file (root's -o /dev/null would leave a file there), and cannot be
  * partial. */
 static bool is_stream(const char *path)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders: making and listing them. (Removing one, and one that appears whole, are in files.c with what is half written.) */
+/* Folders: making and listing them. (Removing one, and one that appears only when complete, are in files.c with
+   incomplete files.) */
 #include "support/support.h"
 
 #include <dirent.h>

@@ -28,8 +28,8 @@ uint32_t crc32_bytes(uint32_t crc, const void *bytes, size_t n)
     return (uint32_t)crc32_z(crc, bytes, n);
 }
 
-/* Open addressing, linear probing, at most three quarters full. All of a slot lies together: what a lookup costs in a
-   large map is the line of the cache that it misses. */
+/* Open addressing, linear probing, at most three quarters full. A slot's data are adjacent: the cost of a lookup in
+   a large map is the cache line that it misses. */
 static struct hashmap_slot *slot_of(const struct hashmap *m, uint64_t key)
 {
     size_t i = hash_mix(key) & (m->capacity - 1);
@@ -75,7 +75,7 @@ void hashmap_release(struct hashmap *m)
     *m = (struct hashmap){0};
 }
 
-/* ---- rows of a table, by what is in them ------------------------------------------------------------- */
+/* ---- rows of a table, by contents ---------------------------------------------------------------------- */
 
 static void put_row(struct row_index *x, struct row_slot slot)
 {

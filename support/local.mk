@@ -52,7 +52,7 @@ TESTS += %D%/drawn_test
 %C%_drawn_test_SOURCES = %D%/drawn_test.c tests/guarded.h tests/tap.h
 %C%_drawn_test_LDADD = %D%/libsupport.a $(XML2_LIBS) $(ZLIB_LIBS) $(IBERTY_LIBS) -lm
 
-# With a system around them that fails.
+# With a fake system that fails.
 check_PROGRAMS += %D%/calls_test
 TESTS += %D%/calls_test
 %C%_calls_test_SOURCES = %D%/calls_test.c tests/fakes/fake_calls.h tests/tap.h %D%/files.c %D%/child.c

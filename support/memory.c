@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Builds with AddressSanitizer see who reads behind an allocation; so that it also sees who reads behind what an array holds, or from one
-   allocation of an arena into the next, there small arrays have no room to grow into, and arenas a gap behind each allocation. */
+/* Builds with AddressSanitizer detect reads behind an allocation; so that they also detect reads behind an array's
+   elements, or from one allocation of an arena into the next, small arrays have no spare capacity there, and arenas a
+   gap behind each allocation. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif

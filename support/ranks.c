@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks have, brought together.
+ * Combining the data of ranks.
  *
  *     rank   0   1   2   3   4        1 sends to 0, 3 to 2;  2 sends to 0;  4 sends to 0: each sends once, and receives
  *            +---+   +---+   |        as often as there are steps. Who receives holds neighbours in order, so that what
@@ -35,7 +35,7 @@ static int add_from(const struct ranks *r, const struct ranks_work *w, unsigned 
     return status;
 }
 
-/* In its 64 bits, what is twice the last step below the count still fits. */
+/* In its 64 bits, twice the last step below the count still fits. */
 static int gather(const struct ranks *r, const struct ranks_work *w, struct err *err)
 {
     for (uint64_t step = 1; step < r->count; step *= 2) {

@@ -2,8 +2,8 @@
 /*
  * Natural merge sort (Knuth, The Art of Computer Programming 3, 5.2.4): the runs that are there are merged two by two.
  *
- * What of two neighbours is in its place already, the smaller items of the left and the larger ones of the right, is
- * found by binary search and not touched, so that runs one behind the other cost next to nothing.
+ * The part of two neighbours that is in its place already, the smaller items of the left and the larger ones of the
+ * right, is found by binary search and not touched, so that runs one behind the other cost next to nothing.
  */
 #include "support/sort.h"
 
@@ -51,7 +51,7 @@ static char *set_aside(struct sorting *s, size_t first, size_t count)
     return s->buffer;
 }
 
-/* From the smallest on; the left ones are aside. */
+/* From the smallest on; the left ones are copied out. */
 static void merge_up(struct sorting *s, size_t begin, size_t middle, size_t end)
 {
     const char *left = set_aside(s, begin, middle - begin), *left_end = left + (middle - begin) * s->size;
@@ -65,7 +65,7 @@ static void merge_up(struct sorting *s, size_t begin, size_t middle, size_t end)
     memcpy(to, left, (size_t)(left_end - left));
 }
 
-/* From the largest on; the right ones are aside. */
+/* From the largest on; the right ones are copied out. */
 static void merge_down(struct sorting *s, size_t begin, size_t middle, size_t end)
 {
     const char *right = set_aside(s, middle, end - middle);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Text lies in an arena; the table maps hashes to the first id with that hash, `next` chains the rest. */
+/* Text is in an arena; the table maps hashes to the first id with that hash, `next` chains the rest. */
 struct entry {
     const char *text;
     uint32_t length;
@@ -111,7 +111,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Levenshtein distance without regard to case; words longer than the row are not near to anything. */
+/* Levenshtein distance ignoring case; words longer than the row are not near to anything. */
 static unsigned distance(const char *a, const char *b)
 {
     enum { LONGEST = 100 };

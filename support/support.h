@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * support - what every room needs and no room is about.
+ * support - code that every folder needs and no folder is about.
  *
  * Knows:    errors, warnings, arenas, interned strings, growing arrays, bounded
  *           reading and writing of bytes, atomic file output, XML and JSON text,
@@ -38,8 +38,8 @@ enum err_kind { ERR_NONE, ERR_SYSTEM, ERR_FORMAT, ERR_LIMIT, ERR_UNSUPPORTED, ER
 struct err {
     enum err_kind kind;
     char msg[1024];          /* one whole sentence, ready for the user, without a newline */
-    struct warnings *others; /* the caller's; where input may have several errors, those before this one. NULL: who
-                                finds one stops at it */
+    struct warnings *others; /* the caller's; if input may have several errors, those before this one. NULL: the
+                                first error ends the reading */
 };
 
 /* Fill *e (may be NULL) and return -1, so that `return err_set(...)` reads as one thought. */
@@ -59,13 +59,14 @@ void warnings_add(struct warnings *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
 size_t warnings_count(const struct warnings *);
 const char *warnings_get(const struct warnings *, size_t i); /* lent until warnings_free */
 
-/* All errors of one input: whoever finds one asks with err_gather whether to look for the next. Zero-initialise. */
+/* All errors of one input: code that finds one calls err_gather to learn whether to look for the next.
+   Zero-initialise. */
 struct err_gathered {
     size_t count;
     char last[1024];
     enum err_kind kind;
 };
-/* Takes the error out of *e; false: nobody wants more than this one, which stays, or it is a limit. */
+/* Takes the error out of *e; false: the caller accepts only one, which stays, or it is a limit. */
 bool err_gather(struct err_gathered *, struct err *e);
 /* At the end of that input: -1 with the last one in *e and those before it in e->others; 0: there was none. */
 int err_gathered(const struct err_gathered *, struct err *e);
@@ -105,9 +106,9 @@ void *vec_grow_(void *items, size_t *capacity, size_t wanted, size_t item_size);
          ? (void)0                                                                                                     \
          : (void)((v)->items = vec_grow_((v)->items, &(v)->capacity, (size_t)(n), sizeof *(v)->items)))
 #define vec_push(v) (vec_reserve((v), (v)->count + 1), &(v)->items[(v)->count++]) /* not cleared */
-/* qsort, which may not be given NULL, not even with a count of 0 */
+/* qsort, which must not be given NULL, not even with a count of 0 */
 #define vec_sort(v, compare) ((v)->count ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
-/* Sorts, and keeps one of what compares equal. */
+/* Sorts, and keeps one of equal elements. */
 #define vec_sort_unique(v, compare)                                                                                    \
     do {                                                                                                               \
         size_t kept_ = 0;                                                                                              \
@@ -158,7 +159,7 @@ bool str_ends(const char *s, const char *suffix);
 char *str_trimmed(const char *s); /* without the white space around it; the caller's to mem_free */
 /* The name in `names` (NULL-terminated) nearest to `word` by edit distance, or NULL if none is near. */
 const char *str_nearest(const char *word, const char *const *names);
-/* Length of the valid UTF-8 sequence at s (at most n bytes), or 0 where it is not valid UTF-8. */
+/* Length of the valid UTF-8 sequence at s (at most n bytes), or 0 if it is not valid UTF-8. */
 size_t utf8_length(const char *s, size_t n);
 
 /* A map from 64-bit keys to 32-bit values. Zero-initialise; hashmap_release when done. */
@@ -212,8 +213,8 @@ static inline uint64_t hash_mix(uint64_t x)
     return x ^ x >> 31;
 }
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* same on every machine */
-/* Of two numbers, as addresses or lines: near ones have near hashes, so that rows of a row_index that come one after the
-   other lie together in it. What a look-up costs there is the memory it touches. */
+/* Of two numbers, as addresses or lines: near ones have near hashes, so that consecutive rows of a row_index are
+   near in it. The cost of a look-up there is the memory it touches. */
 static inline uint64_t hash_near(uint64_t a, uint64_t b, uint64_t seed)
 {
     return hash_mix(hash_mix(seed ^ a >> 4) ^ b >> 3) + (a >> 1 & 7) + (b & 7);
@@ -277,7 +278,7 @@ static inline uint64_t cursor_u64(struct cursor *c)
 uint64_t cursor_uleb(struct cursor *);
 int64_t cursor_sleb(struct cursor *);
 const char *cursor_cstr(struct cursor *); /* NUL-terminated, inside the input */
-/* What buf_text has put: its bytes, inside the input, and their number; NULL, and 0, beyond the end. */
+/* A text written by buf_text: its bytes, inside the input, and their number; NULL, and 0, beyond the end. */
 const char *cursor_text(struct cursor *, size_t *len);
 
 /* A whole file, mapped read-only (or read, for pipes, up to LIMIT_STREAM_BYTES). No devices. */
@@ -288,10 +289,9 @@ struct filemap {
     size_t passed;
 };
 int filemap_open(struct filemap *, const char *path, struct err *);
-/* Gives back the memory of what was read; it comes back where it is read again. For large files of which most is looked at
-   once. */
+/* Releases the memory of parts already read; it is read again on access. For large files that are mostly read once. */
 void filemap_forget(const struct filemap *);
-/* For reading from the beginning to the end: what lies before `at` is given back now and then. map may be NULL. */
+/* For reading from the beginning to the end: memory before `at` is released now and then. map may be NULL. */
 void filemap_pass_(struct filemap *, const void *at);
 static inline void filemap_pass(struct filemap *map, const void *at)
 {
@@ -299,13 +299,13 @@ static inline void filemap_pass(struct filemap *map, const void *at)
         filemap_pass_(map, at);
 }
 void filemap_release(struct filemap *);
-/* A description that people write as XML: the file DIR/NAME.xml where `word` is a NAME, or the file `word` where it is a
-   path (has a '/' or ends in .xml) or `dir` is NULL. At most LIMIT_CONFIG_BYTES; `what` it is stands in the error ("a
-   machine file"). *path: the file's, the caller's to mem_free also after an error. */
+/* A description as XML: the file DIR/NAME.xml if `word` is a NAME, or the file `word` if it is a path (has a '/' or
+   ends in .xml) or `dir` is NULL. At most LIMIT_CONFIG_BYTES; `what` is its kind in the error ("a machine file").
+   *path: the file's, the caller's to mem_free also after an error. */
 int filemap_open_named(struct filemap *, const char *word, const char *dir, const char *what, char **path,
                        struct err *);
 /* -1: some file became shorter while it was mapped. From then on its end reads as zeros, no outfile and no outdir is
-   committed, and what was computed means nothing: ask before saying it. (For this SIGBUS has a handler.) */
+   committed, and results are meaningless: check before printing them. (For this SIGBUS has a handler.) */
 int filemap_check(struct err *);
 
 /* ---- bytes out ---------------------------------------------------------------- */
@@ -326,7 +326,7 @@ void buf_u64(struct buf *, uint64_t);
 void buf_uleb(struct buf *, uint64_t);
 void buf_text(struct buf *, const char *s, size_t n); /* n as uleb, then the bytes: cursor_text reads it */
 void buf_sleb(struct buf *, int64_t);
-/* The same into room of LEB_MOST bytes: what is behind it. */
+/* The same into a buffer of LEB_MOST bytes: returns its end. */
 enum { LEB_MOST = 10 };
 static inline uint8_t *uleb_put(uint8_t *to, uint64_t v)
 {
@@ -342,7 +342,7 @@ static inline uint8_t *sleb_put(uint8_t *to, int64_t v)
     *to++ = v & 0x7f;
     return to;
 }
-/* For many small things at once: where the next n bytes may go, and what was used of them. */
+/* For many small items at once: the space for the next n bytes, and how much of it was used. */
 void buf_grow_(struct buf *, size_t n);
 static inline uint8_t *buf_room(struct buf *b, size_t n)
 {
@@ -356,38 +356,38 @@ static inline void buf_used(struct buf *b, const uint8_t *end)
     b->bytes[b->len] = '\0';
 }
 void buf_base64(struct buf *, const void *bytes, size_t n);
-/* s as a terminal may be given it: what would move the cursor, ring the bell or turn the writing round, and what is not
-   UTF-8, becomes '?'. */
+/* s as a terminal can be given it: characters that would move the cursor, ring the bell or change the direction, and
+   invalid UTF-8, become '?'. */
 void buf_safe(struct buf *, const char *s);
 void buf_release(struct buf *);
 
-/* A file that appears under its name only when committed: written beside it and renamed.
-   Write errors are remembered and reported by outfile_commit. path "-" is standard output; a device or a pipe is written to
-   as it is; a symbolic link stays one. */
+/* A file that appears under its name only when committed: written next to it and renamed. Write errors are
+   remembered and reported by outfile_commit. path "-" is standard output; a device or a pipe is written to as it is; a
+   symbolic link stays one. */
 struct outfile;
 int outfile_create(const char *path, struct outfile **, struct err *);
-struct outfile *outfile_into(struct buf *); /* what is written is added to it, until the commit */
+struct outfile *outfile_into(struct buf *); /* written data are appended to it, until the commit */
 void outfile_write(struct outfile *, const void *bytes, size_t n);
 void outfile_printf(struct outfile *, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int outfile_commit(struct outfile *, struct err *); /* frees it in either case */
 void outfile_abandon(struct outfile *);             /* removes what was written; NULL is fine */
 
-/* A folder that appears under its name only when committed. What stood there before is replaced, but only
-   if it holds the file `marker` (so that nobody's home folder is replaced by a database) or is empty. */
+/* A folder that appears under its name only when committed. An existing one is replaced, but only if it holds the
+   file `marker` (so that no home folder is replaced by a database) or is empty. */
 struct outdir;
 int outdir_create(const char *path, const char *marker, struct outdir **, struct err *);
 const char *outdir_path(const struct outdir *); /* where to write meanwhile */
 int outdir_commit(struct outdir *, struct err *);
 void outdir_abandon(struct outdir *);
 
-/* Removes all that is half written and not committed yet: before an end that nobody planned. Needs no memory, and may be
-   called in a handler of a signal. */
+/* Removes all incomplete output: before an unplanned end. Needs no memory, and may be called in a handler of a
+   signal. */
 void outputs_abandon(void);
 
 int dir_make(const char *path, struct err *); /* with parents; existing is fine */
 int dir_remove_tree(const char *path, struct err *);
-/* The paths of the files in `dir` that end so and are not hidden, in the order of their bytes whatever the locale, so that
-   a folder is read alike wherever it was copied to. `doing`: what was tried, for the error. Release in either case. */
+/* The paths of the files in `dir` with that suffix that are not hidden, in the order of their bytes in any locale,
+   so that copies of a folder are read alike. `doing`: the action, for the error. Release in either case. */
 int dir_list(const char *dir, const char *ending, const char *doing, struct text_list *, struct err *);
 /* As a shell finds a program: `name` in the first of the folders (as PATH has them; NULL: the system's) in which it can be
    run, an empty one being the current; a name with a slash is taken as it is. NULL: in none. Caller frees with mem_free. */
@@ -398,14 +398,14 @@ char *path_search(const char *folders, const char *name);
 const char *path_base(const char *path);            /* after the last '/', lent */
 char *path_join(const char *dir, const char *name); /* name if absolute; "" as dir: name */
 char *path_normal(const char *path);                /* no "//", "/./", "a/.."; caller frees with mem_free */
-bool path_is_of_system(const char *path);           /* below /usr, /lib, ...: nobody's own sources */
+bool path_is_of_system(const char *path);           /* below /usr, /lib, ...: not the user's sources */
 /* The length of the folder that both lie in, its '/' included, no longer than a's first n; 1: only the root. */
 size_t path_common_folder(const char *a, const char *b, size_t n);
 
 /* ---- XML (libxml2 lives behind this) ------------------------------------------ */
 
 /* Writes UTF-8 XML with one-blank indentation. Text that is not valid in XML (bytes that are not UTF-8, control
-   characters) is replaced by U+FFFD, so output is well-formed whatever a symbol is called. */
+   characters) is replaced by U+FFFD, so output is well-formed for any symbol name. */
 struct xmlout;
 struct xmlout *xmlout_create(struct outfile *, const char *doctype /* may be NULL: text after "<?xml ...?>\n" */);
 void xmlout_begin(struct xmlout *, const char *element);
@@ -439,7 +439,7 @@ int xml_read(const void *bytes, size_t len, const char *name, const struct xml_h
 const char *xml_attr_get(const struct xml_event *, const char *name); /* NULL: not given */
 /* -1 and a sentence where the element has an attribute that is not among `known` (NULL-terminated). */
 int xml_attrs_known(const struct xml_event *, const char *name, const char *const *known, struct err *);
-/* -1 and a sentence: what the attribute's value is, and what would be right. */
+/* -1 and a sentence: the attribute's value, and what would be right. */
 int xml_attr_wrong(const struct xml_event *, const char *name, const char *attr, const char *value, const char *right,
                    struct err *);
 
@@ -472,8 +472,9 @@ void json_put_bool(struct jsonout *, const char *key, bool);
 /* The shortest decimal text of v that reads back the same; whole numbers below 2^53 without exponent or point. */
 void buf_double(struct buf *, double v);
 
-/* Reads JSON: every value is a row, the first one the whole, children behind their parent. What is not there, or of another
-   type, reads as JSON_NONE, "" or 0, so that a path of look-ups needs one check at its end. Texts live as long as it. */
+/* Reads JSON: every value is a row, the first one the whole, children behind their parent. A missing value, or one
+   of another type, reads as JSON_NONE, "" or 0, so that a path of look-ups needs one check at its end. Texts live as
+   long as it. */
 struct json;
 typedef uint32_t json_ix;
 #define JSON_NONE UINT32_MAX
@@ -507,8 +508,8 @@ int child_run(const char *const *argv, const struct buf *in, double seconds, str
 void parallel_for(size_t n, unsigned threads, void (*work)(void *ctx, size_t i), void *ctx);
 unsigned parallel_default(void); /* processors this process may use */
 
-/* Where long work tells how far it is. report may be called from several threads and often; the driver
-   decides what to show. NULL progress or NULL report: silence. */
+/* Progress of long work. report may be called from several threads and often; the driver decides what to show. NULL
+   progress or NULL report: no reports. */
 struct progress {
     void (*report)(void *ctx, const char *what, uint64_t done, uint64_t total);
     void *ctx;
@@ -517,7 +518,8 @@ void progress_report(const struct progress *, const char *what, uint64_t done, u
 
 /* ---- ranks: processes that do one task together -------------------------------- */
 
-/* Who carries the bytes between them fills it in (driver/ranks.c: MPI). Where a pointer to it is NULL, there is one. */
+/* The transport between ranks is filled in by its owner (driver/ranks.c: MPI). If a pointer to it is NULL, there is
+   one rank. */
 struct ranks {
     unsigned me, count;
     void *ctx;
@@ -529,11 +531,12 @@ void ranks_share(const struct ranks *, size_t n, size_t *from, size_t *to);
 struct ranks_work {
     void *ctx;
     void (*pack)(void *ctx, struct buf *out);                            /* all that this rank has so far */
-    int (*add)(void *ctx, const void *bytes, size_t len, struct err *);  /* what the ranks behind it have */
-    int (*take)(void *ctx, const void *bytes, size_t len, struct err *); /* what all have, in place of its own */
+    int (*add)(void *ctx, const void *bytes, size_t len, struct err *);  /* the data of the ranks behind it */
+    int (*take)(void *ctx, const void *bytes, size_t len, struct err *); /* the data of all, instead of its own */
 };
-/* What each rank has comes together in the order of ranks, up a binary tree, at the first one; with `take`, not NULL, it
-   goes back to all of them, the first one too. Whether neighbours are added first or last must not matter. */
+/* The data of all ranks are combined in the order of ranks, up a binary tree, at the first one; with `take`, not
+   NULL, the result goes back to all of them, the first one too. Whether neighbours are added first or last must not
+   matter. */
 int ranks_unite(const struct ranks *, const struct ranks_work *, struct err *);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables beside places: rows of 8-byte cells, found by a hash of their key columns. */
+/* Tables: rows of 8-byte cells, found by a hash of their key columns. */
 #include "support/sort.h"
 #include "support/support.h"
 
@@ -129,7 +129,7 @@ void table_set(struct table *t, size_t row, size_t column, union table_cell cell
     t->cells[row * t->decl.column_count + column] = cell;
 }
 
-/* One number for each value of a cell, whatever its type; every NaN is the same. */
+/* One number for each value of a cell, of any type; every NaN is the same. */
 static uint64_t bits_of(const struct table_column *c, union table_cell cell)
 {
     uint64_t bits;
@@ -371,7 +371,7 @@ int table_list_merge(struct table_list *to, struct strtab *strings, const struct
     int status = 0;
     size_t merged = 0;
     for (size_t before = SIZE_MAX; merged < from->count && status == 0;) {
-        /* tables that others refer to come first; in a circle nobody does, and the first goes ahead */
+        /* tables that others refer to come first; in a cycle there is none, and the first one is taken */
         bool stuck = merged == before;
         before = merged;
         for (size_t i = 0; i < from->count && status == 0; i++)
@@ -412,7 +412,7 @@ static int compare_rows(const void *left, const void *right, void *ctx)
     return (i > k) - (i < k);
 }
 
-/* new_of[old row] = new row; the caller's. The hashes are made anew by whoever adds next: nobody does after sorting. */
+/* new_of[old row] = new row; the caller's. The hashes are rebuilt by the next addition: there is none after sorting. */
 static uint32_t *sort_table(struct table *t)
 {
     size_t n = t->decl.column_count;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables beside places: relations (who evicted whom), objects (arrays, barriers), facts, findings, intervals.
+ * Tables about places: relations (evictor and victim), objects (arrays, barriers), facts, findings, intervals.
  *
- * A room declares a table once: its name and its typed columns. From there on the table is read from and written to
+ * A folder declares a table once: its name and its typed columns. From there on the table is read from and written to
  * measurements (blocks TDEF and TROW), carried through the experiment, where references to contexts become references
  * to places, written to the database, loaded by the page, printed and exported, all without another line of that
- * room's.
+ * folder's.
  *
  *     static const struct table_column evictor_columns[] = {
  *         {.name = "victim", .title = "evicted", .type = TABLE_REF, .refers = "context", .merge = TABLE_KEY},
@@ -35,7 +35,7 @@ enum table_type {
     TABLE_NUMBER, /* NaN: missing */
     TABLE_TEXT,   /* a string's id in the table's strings */
     TABLE_TIME,   /* ns since 1970, or of a clock the description names; TABLE_NO_COUNT: missing */
-    TABLE_REF,    /* a row of what `refers` names; TABLE_NONE: of nothing */
+    TABLE_REF,    /* a row of the table `refers`; TABLE_NONE: none */
     TABLE_TYPES
 };
 enum table_merge { TABLE_KEY, TABLE_SUM, TABLE_MIN, TABLE_MAX, TABLE_LAST, TABLE_MERGES };
@@ -43,8 +43,8 @@ enum table_merge { TABLE_KEY, TABLE_SUM, TABLE_MIN, TABLE_MAX, TABLE_LAST, TABLE
 #define TABLE_NO_COUNT UINT64_MAX
 
 struct table_column {
-    const char *name;        /* as formulas, CSV heads and code call it: a word */
-    const char *title;       /* as people read it; NULL: the name */
+    const char *name;        /* its name in formulas, CSV heads and code: a word */
+    const char *title;       /* display name; NULL: the name */
     const char *unit;        /* "ns", "bytes", ...; NULL: none */
     const char *description; /* a sentence, or NULL */
     uint8_t type, merge;     /* enum table_type, enum table_merge; texts and references do not add up */
@@ -78,7 +78,7 @@ size_t table_column_of(const struct table *, const char *name);
 /* Adds a row, or unites it with the one that has the same keys; the row it is now. Beyond LIMIT_TABLE_ROWS nothing is
    added, and TABLE_NONE comes back. */
 uint32_t table_add(struct table *, const union table_cell *);
-/* Puts another value into a cell of a column that is no key. */
+/* Changes the value of a cell in a column that is not a key. */
 void table_set(struct table *, size_t row, size_t column, union table_cell);
 bool table_cell_missing(const struct table_column *, union table_cell);
 
@@ -88,15 +88,15 @@ struct table_list {
     size_t count;
 };
 struct table *table_list_find(const struct table_list *, const char *name); /* NULL: none */
-/* The table so declared, made where there is none. Errors: another shape under this name, a declaration that makes no
-   sense. Texts of the table live in `strings`, which must outlive it. */
+/* The declared table, created on demand. Errors: another declaration under this name, an invalid declaration. Texts
+   of the table live in `strings`, which must outlive it. */
 int table_list_declare(struct table_list *, const struct table_decl *, struct strtab *strings, struct table **,
                        struct err *);
 /* Frees one of them, to which no other refers. */
 void table_list_drop(struct table_list *, size_t);
 void table_list_release(struct table_list *);
 
-/* References of one kind become references of another: rows[old] is the new row, TABLE_NONE where there is none. */
+/* References of one kind become references of another: rows[old] is the new row, TABLE_NONE if there is none. */
 struct table_mapping {
     const char *refers, *becomes;
     const uint32_t *rows;

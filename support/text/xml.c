@@ -17,7 +17,7 @@ struct reader {
     xmlParserCtxtPtr parser;
     struct VEC(bool) open; /* elements: whether there are others in it */
     struct VEC(struct xml_attr) attrs;
-    struct buf text, values; /* text: of the innermost, as long as there are none in it */
+    struct buf text, values; /* text: of the innermost, while there are no elements in it */
     bool failed;
 };
 
@@ -98,7 +98,7 @@ static void on_text(void *ctx, const xmlChar *text, int len)
 static void on_error(void *ctx, xmlErrorPtr error)
 {
     struct reader *r = ctx;
-    /* what is below "fatal", a prefix that is not declared, say, is read over, and no reason to refuse anything */
+    /* errors below "fatal", as an undeclared prefix, are ignored */
     if (r->failed || error->level < XML_ERR_FATAL || r->err->kind != ERR_NONE)
         return;
     size_t n = error->message ? strcspn(error->message, "\n") : 0;
