@@ -96,12 +96,6 @@ struct bloop_stats bloop_stats(const struct bloop_binary *b)
 
 /* ---- indices on the function table; rebuilt when it changes ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    const vaddr *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 typedef void table_change(struct function_table *, const vaddr *, size_t);
 
 /* Which functions never return is kept by index, and indices change; so do the bounds of functions. */
@@ -151,7 +145,7 @@ static void know_noreturn(struct bloop_binary *b, bool anew)
 static int by_begin(const void *a, const void *b)
 {
     const struct addr_range *x = a, *y = b;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
+    return order_of(x->begin, y->begin);
 }
 
 /* The function and its cold parts, in the order of addresses. */
@@ -468,18 +462,13 @@ struct proc_list VEC(struct found_proc);
 static int by_entry_then_newest(const void *a, const void *b)
 {
     const struct found_proc *x = a, *y = b;
-    if (x->entry != y->entry)
-        return x->entry < y->entry ? -1 : 1;
-    return x->chunk > y->chunk ? -1 : x->chunk < y->chunk;
+    return order_of(x->entry, y->entry) ?: order_of(y->chunk, x->chunk);
 }
 
 static int by_file_then_entry(const void *a, const void *b)
 {
     const struct found_proc *x = a, *y = b;
-    int order = strcmp(x->file, y->file);
-    if (order)
-        return order;
-    return x->entry < y->entry ? -1 : x->entry > y->entry;
+    return strcmp(x->file, y->file) ?: order_of(x->entry, y->entry);
 }
 
 static bool glob_matches(const char *glob, const char *name)
@@ -678,12 +667,6 @@ static uint32_t whole_function_at(const struct bloop_binary *b, vaddr addr)
     return f;
 }
 
-static int by_index(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Procedures that DWARF knows and no symbol names (a stripped file with a separate debug file cut in the same way,
    -fvisibility games): asked for only where an address would stay unknown, because it reads all units. */
 static bool add_debug_entries(struct bloop_binary *b, struct warnings *warnings)
@@ -702,7 +685,7 @@ static bool add_debug_entries(struct bloop_binary *b, struct warnings *warnings)
     if (!reader)
         return false;
     debug_entries(reader, &entries);
-    vec_sort_unique(&entries, by_value);
+    vec_sort_unique(&entries, order_u64);
     if (entries.count)
         change_functions(b, functions_add, entries.items, entries.count);
     vec_release(&entries);
@@ -720,7 +703,7 @@ static bool find_targets(const struct bloop_binary *b, const vaddr *addrs, size_
         else if (targets->count == 0 || targets->items[targets->count - 1] != f)
             *vec_push(targets) = f;
     }
-    vec_sort_unique(targets, by_index);
+    vec_sort_unique(targets, order_u32);
     return all;
 }
 
@@ -753,7 +736,7 @@ static void fill_gaps_called(struct bloop_binary *b, const struct target_list *t
         calls.count = 0;
         for (size_t i = 0; i < entries.count; i++)
             list_new_calls(b, entries.items[i], &calls, &most);
-        vec_sort_unique(&calls, by_value);
+        vec_sort_unique(&calls, order_u64);
         change_functions(b, functions_fill_gaps_called, calls.items, calls.count);
         struct vaddr_list done = entries;
         entries = calls;
@@ -769,7 +752,7 @@ static void fill_gaps_at(struct bloop_binary *b, const vaddr *addrs, size_t coun
     struct target_list targets = {0};
     for (size_t i = 0; i < count; i++)
         *vec_push(&sorted) = addrs[i];
-    vec_sort_unique(&sorted, by_value);
+    vec_sort_unique(&sorted, order_u64);
     change_functions(b, functions_fill_gaps_at, sorted.items, sorted.count);
     find_targets(b, sorted.items, sorted.count, &targets);
     fill_gaps_called(b, &targets);
@@ -922,7 +905,7 @@ static bool add_called(struct bloop_binary *b, struct chunk_list *chunks, size_t
             *vec_push(&all) = chunks->items[c].calls.items[i];
         vec_release(&chunks->items[c].calls);
     }
-    vec_sort_unique(&all, by_value);
+    vec_sort_unique(&all, order_u64);
     if (all.count)
         change_functions(b, functions_add, all.items, all.count);
     vec_release(&all);

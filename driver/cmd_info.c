@@ -218,9 +218,7 @@ static void show_thread(const struct hpcprof *p, uint32_t t, size_t *count, size
 static int compare_by_region(const void *left, const void *right)
 {
     const struct hpcprof_count *a = left, *b = right;
-    if (a->region != b->region)
-        return a->region < b->region ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
+    return order_of(a->region, b->region) ?: order_of(a->event, b->event);
 }
 
 static void show_regions(const struct hpcprof *p)

@@ -49,15 +49,11 @@ static struct home home_of(const struct exported *x, place_ix place)
 static int compare_costs(const void *left, const void *right)
 {
     const struct cost *a = left, *b = right;
-    if (a->home.module != b->home.module)
-        return a->home.module < b->home.module ? -1 : 1;
-    if (a->home.file != b->home.file)
-        return a->home.file < b->home.file ? -1 : 1;
-    if (a->home.proc != b->home.proc)
-        return a->home.proc < b->home.proc ? -1 : 1;
-    if (a->what != b->what)
-        return a->what < b->what ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
+    return order_of(a->home.module, b->home.module)
+               ?: order_of(a->home.file, b->home.file)
+               ?: order_of(a->home.proc, b->home.proc)
+               ?: order_of(a->what, b->what)
+               ?: order_of(a->index, b->index);
 }
 
 /* ---- calls ---------------------------------------------------------------------------------------------------- */

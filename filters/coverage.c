@@ -126,7 +126,7 @@ struct lcov {
 static int compare_lines(const void *left, const void *right)
 {
     const struct function_line *a = left, *b = right;
-    return (a->line > b->line) - (a->line < b->line);
+    return order_of(a->line, b->line);
 }
 
 /* Functions may come after the lines in them: a file is kept until its end. */

@@ -27,8 +27,8 @@ static int compare_passages(const void *left, const void *right)
     const size_t keys[] = {v->group, v->number, v->arrived};
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
         if (a[keys[i]].count != b[keys[i]].count)
-            return a[keys[i]].count < b[keys[i]].count ? -1 : 1;
-    return a[v->thread].row < b[v->thread].row ? -1 : a[v->thread].row > b[v->thread].row;
+            return order_of(a[keys[i]].count, b[keys[i]].count);
+    return order_of(a[v->thread].row, b[v->thread].row);
 }
 
 static str_id host_of(const struct passages *v, uint32_t row)
@@ -524,11 +524,8 @@ static bool has_arrived(const struct phases_stuck *s, uint32_t row)
 static int by_since(const void *left, const void *right)
 {
     const struct phases_stuck *a = left, *b = right;
-    if (a->since != b->since)
-        return a->since < b->since ? -1 : 1;
-    if (a->barrier != b->barrier)
-        return a->barrier < b->barrier ? -1 : 1;
-    return a->arrived[0] < b->arrived[0] ? -1 : 1; /* of several processes: no thread waits twice */
+    /* of several processes: no thread waits twice */
+    return order_of(a->since, b->since) ?: order_of(a->barrier, b->barrier) ?: order_of(a->arrived[0], b->arrived[0]);
 }
 
 size_t phases_stuck(const struct hpcprof *p, struct phases_stuck **found)

@@ -234,9 +234,7 @@ static uint8_t *choose(const struct scope_tree *t, const struct quality_listing_
 static int by_procedure(const void *a, const void *b)
 {
     const struct quality_insn *x = a, *y = b;
-    if (x->procedure != y->procedure)
-        return x->procedure < y->procedure ? -1 : 1;
-    return (x->address > y->address) - (x->address < y->address);
+    return order_of(x->procedure, y->procedure) ?: order_of(x->address, y->address);
 }
 
 static void order(struct listing_work *w)

@@ -202,17 +202,13 @@ static void order_checks(struct quality_report *r)
 static int by_loop(const void *a, const void *b)
 {
     const struct quality_check *x = a, *y = b;
-    if (x->loop != y->loop)
-        return x->loop < y->loop ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    return x->address < y->address ? -1 : x->address > y->address;
+    return order_of(x->loop, y->loop) ?: order_of(x->kind, y->kind) ?: order_of(x->address, y->address);
 }
 
 static int by_scope(const void *a, const void *b)
 {
     const struct quality_loop *x = a, *y = b;
-    return x->scope < y->scope ? -1 : x->scope > y->scope;
+    return order_of(x->scope, y->scope);
 }
 
 struct address_list VEC(vaddr);

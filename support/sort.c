@@ -9,7 +9,23 @@
 
 #include "support/support.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+int order_u32(const void *a, const void *b)
+{
+    return order_of(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+int order_u64(const void *a, const void *b)
+{
+    return order_of(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+int order_largest(double a, double b)
+{
+    return order_of(isnan(a), isnan(b)) ?: order_of(b, a);
+}
 
 struct sorting {
     char *items;
@@ -26,7 +42,7 @@ static char *item(const struct sorting *s, size_t i)
     return s->items + i * s->size;
 }
 
-static int order_of(const struct sorting *s, const void *a, const void *b)
+static int compared(const struct sorting *s, const void *a, const void *b)
 {
     return s->compare(a, b, s->ctx);
 }
@@ -34,7 +50,7 @@ static int order_of(const struct sorting *s, const void *a, const void *b)
 static void find_runs(struct sorting *s, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        if (order_of(s, item(s, i - 1), item(s, i)) > 0)
+        if (compared(s, item(s, i - 1), item(s, i)) > 0)
             *vec_push(&s->ends) = i;
     *vec_push(&s->ends) = count;
 }
@@ -58,7 +74,7 @@ static void merge_up(struct sorting *s, size_t begin, size_t middle, size_t end)
     const char *right = item(s, middle), *right_end = item(s, end);
     char *to = item(s, begin);
     for (; left < left_end && right < right_end; to += s->size) {
-        const char **from = order_of(s, left, right) <= 0 ? &left : &right;
+        const char **from = compared(s, left, right) <= 0 ? &left : &right;
         memcpy(to, *from, s->size);
         *from += s->size;
     }
@@ -72,7 +88,7 @@ static void merge_down(struct sorting *s, size_t begin, size_t middle, size_t en
     size_t l = middle, r = end - middle, to = end;
     while (l > begin && r > 0) {
         const char *left_last = item(s, l - 1), *right_last = right + (r - 1) * s->size;
-        bool from_left = order_of(s, left_last, right_last) > 0;
+        bool from_left = compared(s, left_last, right_last) > 0;
         memcpy(item(s, --to), from_left ? left_last : right_last, s->size);
         *(from_left ? &l : &r) -= 1;
     }
@@ -82,8 +98,8 @@ static void merge_down(struct sorting *s, size_t begin, size_t middle, size_t en
 static void merge(struct sorting *s, size_t begin, size_t middle, size_t end)
 {
     const char *first_right = item(s, middle), *last_left = item(s, middle - 1);
-    begin += sorted_front(middle - begin, i, order_of(s, item(s, begin + i), first_right) <= 0);
-    end = middle + sorted_front(end - middle, i, order_of(s, item(s, middle + i), last_left) < 0);
+    begin += sorted_front(middle - begin, i, compared(s, item(s, begin + i), first_right) <= 0);
+    end = middle + sorted_front(end - middle, i, compared(s, item(s, middle + i), last_left) < 0);
     if (begin == middle || end == middle)
         return;
     (middle - begin <= end - middle ? merge_up : merge_down)(s, begin, middle, end);

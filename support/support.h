@@ -120,6 +120,12 @@ void *vec_grow_(void *items, size_t *capacity, size_t wanted, size_t item_size);
     } while (0)
 #define vec_release(v) (mem_free((v)->items), (v)->items = NULL, (v)->count = (v)->capacity = 0)
 
+/* For comparing functions; with several keys: return order_of(x->begin, y->begin) ?: order_of(x->end, y->end). */
+#define order_of(a, b) (((a) > (b)) - ((a) < (b)))
+int order_u32(const void *, const void *); /* those of numbers themselves */
+int order_u64(const void *, const void *);
+int order_largest(double, double); /* the largest first, NaN last */
+
 /* Texts that are the list's own (mem_strdup and the like), or NULL. */
 struct text_list VEC(char *);
 void text_list_release(struct text_list *);

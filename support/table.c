@@ -396,7 +396,7 @@ static int compare_cells(const struct table *t, const struct table_column *c, un
     if (c->type == TABLE_NUMBER && !isnan(a.number) && !isnan(b.number))
         return (a.number > b.number) - (a.number < b.number);
     uint64_t x = bits_of(c, a), y = bits_of(c, b);
-    return (x > y) - (x < y);
+    return order_of(x, y);
 }
 
 static int compare_rows(const void *left, const void *right, void *ctx)
@@ -409,7 +409,7 @@ static int compare_rows(const void *left, const void *right, void *ctx)
         if (order)
             return order;
     }
-    return (i > k) - (i < k);
+    return order_of(i, k);
 }
 
 /* new_of[old row] = new row; the caller's. The hashes are rebuilt by the next addition: there is none after sorting. */

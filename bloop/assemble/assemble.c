@@ -78,11 +78,7 @@ struct inline_range {
 static int by_begin_then_depth(const void *x, const void *y)
 {
     const struct inline_range *a = x, *b = y;
-    if (a->range.begin != b->range.begin)
-        return a->range.begin < b->range.begin ? -1 : 1;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
-    return a->inlined < b->inlined ? -1 : a->inlined > b->inlined;
+    return order_of(a->range.begin, b->range.begin) ?: order_of(a->depth, b->depth) ?: order_of(a->inlined, b->inlined);
 }
 
 static void own(struct assembler *a, vaddr begin, uint32_t owner)
@@ -489,11 +485,7 @@ static int by_parent_then_address(const void *x, const void *y, void *ctx)
     const struct assembler *a = ctx;
     uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
     const struct scope_node *m = &a->nodes.items[i], *n = &a->nodes.items[j];
-    if (m->parent != n->parent)
-        return m->parent < n->parent ? -1 : 1;
-    if (m->low != n->low)
-        return m->low < n->low ? -1 : 1;
-    return i < j ? -1 : i > j;
+    return order_of(m->parent, n->parent) ?: order_of(m->low, n->low) ?: order_of(i, j);
 }
 
 static void find_lows(struct assembler *a)

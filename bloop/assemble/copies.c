@@ -233,13 +233,12 @@ static int by_parent_and_lines(const void *x, const void *y, void *ctx)
     uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
     const struct loop_place *p = &a->places.items[i], *q = &a->places.items[j];
     uint32_t up = a->in->forest->loops[i].parent, vp = a->in->forest->loops[j].parent;
-    const uint32_t left[] = {up, p->inlined, p->file, p->line}, right[] = {vp, q->inlined, q->file, q->line};
-    for (size_t k = 0; k < ARRAY_SIZE(left); k++)
-        if (left[k] != right[k])
-            return left[k] < right[k] ? -1 : 1;
-    if (p->line_last != q->line_last)
-        return p->line_last > q->line_last ? -1 : 1;
-    return i < j ? -1 : i > j;
+    return order_of(up, vp)
+               ?: order_of(p->inlined, q->inlined)
+               ?: order_of(p->file, q->file)
+               ?: order_of(p->line, q->line)
+               ?: order_of(q->line_last, p->line_last)
+               ?: order_of(i, j);
 }
 
 static bool same_surroundings(const struct assembler *a, uint32_t i, uint32_t j)
@@ -326,12 +325,6 @@ void assemble_adopt_lines(struct assembler *a)
 
 struct place_list VEC(uint64_t); /* line and column of a mark */
 
-static int by_place(const void *x, const void *y)
-{
-    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    return a < b ? -1 : a > b;
-}
-
 /* The marks of the loop's own statements; with `line` only those there. */
 static void list_marks(struct assembler *a, uint32_t loop, uint32_t line, struct place_list *marks)
 {
@@ -353,7 +346,7 @@ static bool each_repeated(struct place_list *marks)
 {
     enum { LEAST = 4 };
     size_t n;
-    vec_sort(marks, by_place);
+    vec_sort(marks, order_u64);
     for (size_t i = 0; i < marks->count; i += n) {
         for (n = 1; i + n < marks->count && marks->items[i + n] == marks->items[i];)
             n++;
@@ -402,17 +395,12 @@ struct loop_key {
 static int by_key(const void *x, const void *y)
 {
     const struct loop_key *a = x, *b = y;
-    if (a->calls != b->calls)
-        return a->calls < b->calls ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    if (a->same_above != b->same_above)
-        return a->same_above < b->same_above ? -1 : 1;
-    if (a->on_line != b->on_line)
-        return a->on_line < b->on_line ? -1 : 1;
-    return a->low < b->low ? -1 : a->low > b->low;
+    return order_of(a->calls, b->calls)
+               ?: order_of(a->file, b->file)
+               ?: order_of(a->line, b->line)
+               ?: order_of(a->same_above, b->same_above)
+               ?: order_of(a->on_line, b->on_line)
+               ?: order_of(a->low, b->low);
 }
 
 static bool same_loop(const struct loop_key *a, const struct loop_key *b)

@@ -183,11 +183,7 @@ static void collect_line(struct assembler *a, uint32_t inlined, str_id file, uin
 int assemble_by_line(const void *x, const void *y)
 {
     const struct source_line *a = x, *b = y;
-    if (a->inlined != b->inlined)
-        return a->inlined < b->inlined ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->line < b->line ? -1 : a->line > b->line;
+    return order_of(a->inlined, b->inlined) ?: order_of(a->file, b->file) ?: order_of(a->line, b->line);
 }
 
 /* All of them sorted, each once; the lines of calls belong to the caller. */
@@ -684,9 +680,7 @@ enum {
 static int by_first(const void *x, const void *y)
 {
     const struct line_point *a = x, *b = y;
-    if (a->first != b->first)
-        return a->first < b->first ? -1 : 1;
-    return a->last < b->last ? -1 : a->last > b->last;
+    return order_of(a->first, b->first) ?: order_of(a->last, b->last);
 }
 
 static uint32_t weight_of(const struct loop_view *v, const struct evidence *e)
@@ -849,11 +843,7 @@ static struct line_group look_at_line(const struct assembler *a, str_id file, si
 static int by_mark(const void *x, const void *y)
 {
     const struct mark *a = x, *b = y;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    return a->block < b->block ? -1 : a->block > b->block;
+    return order_of(a->file, b->file) ?: order_of(a->line, b->line) ?: order_of(a->block, b->block);
 }
 
 /* Has the line a mark without an instruction: in the loop, anywhere? */

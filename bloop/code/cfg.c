@@ -83,7 +83,7 @@ static void add_part(struct cfg_work *w, uint32_t f)
 static int by_begin(const void *a, const void *b)
 {
     const struct cfg_part *x = a, *y = b;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
+    return order_of(x->begin, y->begin);
 }
 
 static void collect_parts(struct cfg_work *w)
@@ -369,15 +369,13 @@ struct site {
 static int by_key(const void *a, const void *b)
 {
     const struct site *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->indirect < y->indirect ? -1 : x->indirect > y->indirect;
+    return order_of(x->key, y->key) ?: order_of(x->indirect, y->indirect);
 }
 
 static int by_at(const void *a, const void *b)
 {
     const struct indirect *x = a, *y = b;
-    return x->at < y->at ? -1 : x->at > y->at;
+    return order_of(x->at, y->at);
 }
 
 static bool same_targets(const struct cfg_work *w, const struct indirect *a, const struct indirect *b)
@@ -571,12 +569,6 @@ static void make_blocks(struct cfg *g)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Each call in the range of a call site leads to its pad too. */
 static void collect_pad_edges(struct cfg_work *w)
 {
@@ -597,7 +589,7 @@ static void collect_pad_edges(struct cfg_work *w)
                 *vec_push(&w->pad_edges) = edge;
         }
     }
-    vec_sort_unique(&w->pad_edges, by_value);
+    vec_sort_unique(&w->pad_edges, order_u64);
 }
 
 /* Landing pads that no call of ours reaches (the call was assumed not to throw, or is in unreached code) are entries of the

@@ -154,12 +154,6 @@ static bool read_entry(const struct cfg_work *w, const struct form *f, uint64_t 
     return true;
 }
 
-static int by_address(const void *a, const void *b)
-{
-    vaddr x = *(const vaddr *)a, y = *(const vaddr *)b;
-    return x < y ? -1 : x > y;
-}
-
 static vaddr next_in(const struct VEC_vaddr *sorted, vaddr after)
 {
     size_t lo = sorted_front(sorted->count, i, sorted->items[i] <= after);
@@ -192,7 +186,7 @@ static void list_neighbours(struct cfg_work *w)
         }
         swept += size;
     }
-    vec_sort(&j->neighbours, by_address);
+    vec_sort(&j->neighbours, order_u64);
 }
 
 /* The start of the object that follows the one at `table`, as far as code here and in the next functions shows. */
@@ -391,7 +385,7 @@ void jump_list_constants(struct cfg_work *w)
             *vec_push(&j->ends) = c.value;
         }
     }
-    vec_sort(&j->ends, by_address);
+    vec_sort(&j->ends, order_u64);
 }
 
 /* Labels that code or tables of pointers, whose address the code makes, hold. */

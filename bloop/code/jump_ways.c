@@ -50,9 +50,7 @@ pos jump_line_pred(const struct cfg_work *w, pos p)
 static int by_target(const void *a, const void *b)
 {
     const struct branch_pred *x = a, *y = b;
-    if (x->target != y->target)
-        return x->target < y->target ? -1 : 1;
-    return x->from < y->from ? -1 : x->from > y->from;
+    return order_of(x->target, y->target) ?: order_of(x->from, y->from);
 }
 
 void jump_list_preds(struct cfg_work *w)

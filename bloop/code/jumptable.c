@@ -46,16 +46,10 @@ void jumptable_release(struct jumptable_work *j)
     mem_free(j);
 }
 
-static int by_position(const void *a, const void *b)
-{
-    pos x = *(const pos *)a, y = *(const pos *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void keep_targets(struct cfg_work *w, struct indirect *in)
 {
     struct jumptable_work *j = w->jumptable;
-    vec_sort(&j->found, by_position);
+    vec_sort(&j->found, order_u32);
     in->target_first = (uint32_t)w->targets.count;
     for (size_t i = 0; i < j->found.count; i++)
         if (i == 0 || j->found.items[i] != j->found.items[i - 1])

@@ -240,12 +240,6 @@ static void close_over_callers(struct closure *c, const struct noreturn_notes *n
     vec_release(&watches.nodes);
 }
 
-static int by_index(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 void noreturn_close(const struct image *image, const struct function_table *table, uint8_t *noreturn,
                     struct noreturn_notes *notes, size_t note_count, struct index_list *again)
 {
@@ -258,7 +252,7 @@ void noreturn_close(const struct image *image, const struct function_table *tabl
                 *vec_push(again) = notes[i].calls.items[k].function;
         noreturn_notes_release(&notes[i]);
     }
-    vec_sort_unique(again, by_index);
+    vec_sort_unique(again, order_u32);
     vec_release(&found);
 }
 

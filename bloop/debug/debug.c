@@ -131,9 +131,7 @@ static void add_span(struct debug *d, vaddr begin, vaddr end, uint32_t unit)
 static int by_span(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->unit < y->unit ? -1 : x->unit > y->unit;
+    return order_of(x->begin, y->begin) ?: order_of(x->unit, y->unit);
 }
 
 static void sort_spans(struct debug *d)
@@ -285,9 +283,7 @@ void debug_close(struct debug *d)
 static int by_procedure(const void *a, const void *b)
 {
     const struct procedure_range *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->die < y->die ? -1 : x->die > y->die;
+    return order_of(x->begin, y->begin) ?: order_of(x->die, y->die);
 }
 
 struct index_walk {
@@ -910,7 +906,7 @@ static void add_rows(struct answer *a, vaddr begin, vaddr end)
 static int by_addr_range(const void *a, const void *b)
 {
     const struct addr_range *x = a, *y = b;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
+    return order_of(x->begin, y->begin);
 }
 
 static void add_part_rows(struct answer *a, const struct addr_range *parts, size_t count)

@@ -819,9 +819,7 @@ void die_ranges(struct dwarf_file *f, const struct unit_base *b, const struct di
 static int by_range(const void *a, const void *b)
 {
     const struct addr_range *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
+    return order_of(x->begin, y->begin) ?: order_of(x->end, y->end);
 }
 
 void ranges_normalize(struct range_list *list, size_t from)

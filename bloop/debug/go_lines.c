@@ -377,9 +377,7 @@ struct go_piece { /* of a call: its own code, or that of a call in it */
 static int by_call(const void *x, const void *y)
 {
     const struct go_piece *a = x, *b = y;
-    if (a->call != b->call)
-        return a->call < b->call ? -1 : 1;
-    return a->range.begin < b->range.begin ? -1 : a->range.begin > b->range.begin;
+    return order_of(a->call, b->call) ?: order_of(a->range.begin, b->range.begin);
 }
 
 /* Ranges: the procedure's, then those of one call after the other. */

@@ -402,9 +402,7 @@ static void run(struct machine *m)
 static int by_begin(const void *a, const void *b)
 {
     const struct sequence *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->first < y->first ? -1 : x->first > y->first;
+    return order_of(x->begin, y->begin) ?: order_of(x->first, y->first);
 }
 
 /* One ordered map of all sequences, instead of the rows if they are in order. If two claim the same addresses, the

@@ -197,11 +197,7 @@ static void add_entries(const struct image *im, struct candidate_list *list)
 static int by_place(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    if (x->strength != y->strength)
-        return x->strength > y->strength ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return order_of(x->begin, y->begin) ?: order_of(y->strength, x->strength) ?: order_of(x->order, y->order);
 }
 
 static unsigned leading_underscores(const char *name)
@@ -383,9 +379,7 @@ struct cold_list VEC(struct cold);
 static int by_cold(const void *a, const void *b)
 {
     const struct cold *x = a, *y = b;
-    if (x->name_hash != y->name_hash)
-        return x->name_hash < y->name_hash ? -1 : 1;
-    return x->function < y->function ? -1 : x->function > y->function;
+    return order_of(x->name_hash, y->name_hash) ?: order_of(x->function, y->function);
 }
 
 /* Symbols know which source file a static function came from: two files may each have an `init` and an `init.cold`. */

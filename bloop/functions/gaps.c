@@ -156,12 +156,6 @@ static bool ends_control(const struct gap_scan *g, const struct insn *in)
            in->kind == INSN_JUMP_INDIRECT || in->kind == INSN_RETURN || in->kind == INSN_STOP;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const vaddr *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 /* Do all branches that stay inside arrive where instructions begin? */
 static bool branches_fit(const struct gap_scan *g, vaddr begin, vaddr end)
 {
@@ -250,7 +244,7 @@ static void finish_called(struct gap_scan *g, size_t first, vaddr end)
     for (size_t i = first; i < t->count && t->functions[i].begin < end; i++)
         if (is_open(&t->functions[i]))
             *vec_push(&g->called) = t->functions[i].begin;
-    vec_sort_unique(&g->called, by_value);
+    vec_sort_unique(&g->called, order_u64);
 }
 
 /* The first called address at or behind `at`; UINT64_MAX: none. */
@@ -369,7 +363,7 @@ void gaps_find(const struct function_table *table, struct range_list *functions)
     visit_gaps(&g, list_calls, &g.called);
     finish_called(&g, 0, UINT64_MAX);
     visit_gaps(&g, list_functions, &entries);
-    vec_sort(&entries, by_value);
+    vec_sort(&entries, order_u64);
     for (size_t i = 0; i < entries.count; i++)
         *vec_push(functions) = (struct addr_range){entries.items[i], UINT64_MAX};
     vec_release(&entries);

@@ -101,9 +101,7 @@ void functions_add(struct function_table *t, const vaddr *entries, size_t count)
 static int by_owner(const void *a, const void *b)
 {
     const struct part_of *x = a, *y = b;
-    if (x->owner != y->owner)
-        return x->owner < y->owner ? -1 : 1;
-    return x->part < y->part ? -1 : x->part > y->part;
+    return order_of(x->owner, y->owner) ?: order_of(x->part, y->part);
 }
 
 static void index_parts(struct function_index *x)

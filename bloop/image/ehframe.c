@@ -192,9 +192,7 @@ void ehframe_read(const struct image *im, const struct image_section *s, struct 
 static int by_begin(const void *a, const void *b)
 {
     const struct fde *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
+    return order_of(x->begin, y->begin) ?: order_of(x->end, y->end);
 }
 
 const struct fde_list *image_fdes(const struct image *im, struct warnings *w)

@@ -11,9 +11,7 @@ static int by_address(const void *a, const void *b, void *sections)
 {
     const struct image_section *all = sections;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    if (all[i].addr != all[j].addr)
-        return all[i].addr < all[j].addr ? -1 : 1;
-    return i < j ? -1 : i > j;
+    return order_of(all[i].addr, all[j].addr) ?: order_of(i, j);
 }
 
 /* Allocated sections by address. Where two claim the same bytes, the first (by address, then by number) has them. */
@@ -126,16 +124,11 @@ static int binding_rank(const struct image_symbol *s)
 static int by_symbol(const void *a, const void *b)
 {
     const struct image_symbol *x = a, *y = b;
-    if (x->addr != y->addr)
-        return x->addr < y->addr ? -1 : 1;
-    int d = binding_rank(x) - binding_rank(y);
-    if (d == 0)
-        d = x->name == y->name ? 0 : strncmp(x->name, y->name, NAME_COMPARED);
-    if (d == 0)
-        d = (int)x->dynamic - (int)y->dynamic;
-    if (d == 0)
-        d = x->size < y->size ? -1 : x->size > y->size;
-    return d;
+    return order_of(x->addr, y->addr)
+               ?: binding_rank(x) - binding_rank(y)
+               ?: (x->name == y->name ? 0 : strncmp(x->name, y->name, NAME_COMPARED))
+               ?: x->dynamic - y->dynamic
+               ?: order_of(x->size, y->size);
 }
 
 struct symbol_list VEC(struct image_symbol);
@@ -226,13 +219,13 @@ static void make_symbols(struct image *im, struct warnings *w)
 static int by_pointer(const void *a, const void *b)
 {
     const struct pointer *x = a, *y = b;
-    return x->at < y->at ? -1 : x->at > y->at;
+    return order_of(x->at, y->at);
 }
 
 static int by_slot(const void *a, const void *b)
 {
     const struct slot *x = a, *y = b;
-    return x->at < y->at ? -1 : x->at > y->at;
+    return order_of(x->at, y->at);
 }
 
 static void add_pointer(struct image_private *p, vaddr at, vaddr value)

@@ -123,9 +123,7 @@ struct stmt_range {
 static int by_begin(const void *a, const void *b)
 {
     const struct stmt_range *x = a, *y = b;
-    if (x->range.begin != y->range.begin)
-        return x->range.begin < y->range.begin ? -1 : 1;
-    return x->scope < y->scope ? -1 : x->scope > y->scope;
+    return order_of(x->range.begin, y->range.begin) ?: order_of(x->scope, y->scope);
 }
 
 static scope_ix module_of(const struct scope_tree *t, scope_ix s)

@@ -40,9 +40,7 @@ struct placed_range {
 static int by_begin(const void *a, const void *b)
 {
     const struct placed_range *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->scope < y->scope ? -1 : x->scope > y->scope;
+    return order_of(x->begin, y->begin) ?: order_of(x->scope, y->scope);
 }
 
 static struct placed_range *sorted_ranges(const struct scope_tree *t, size_t *count)

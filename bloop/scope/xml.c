@@ -227,7 +227,7 @@ static bool hex_number(const char **s, vaddr *value)
 static int by_begin(const void *a, const void *b)
 {
     const struct addr_range *x = a, *y = b;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
+    return order_of(x->begin, y->begin);
 }
 
 int scope_attr_ranges(struct scope_reader *r, const struct xml_event *e, const char *attr, bool keep, vaddr *first,

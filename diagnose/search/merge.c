@@ -285,12 +285,10 @@ static void merge_runs(struct merging *u)
 static int compare_findings(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
-    if (x->severity != y->severity)
-        return x->severity > y->severity ? -1 : 1;
-    if (x->confidence != y->confidence)
-        return x->confidence > y->confidence ? -1 : 1;
-    int order = strcmp(x->property, y->property);
-    return order ? order : (x->place > y->place) - (x->place < y->place);
+    return order_of(y->severity, x->severity)
+               ?: order_of(y->confidence, x->confidence)
+               ?: strcmp(x->property, y->property)
+               ?: order_of(x->place, y->place);
 }
 
 static const char *evidence(struct merging *u, struct diagnosis *d, const struct group *g)

@@ -81,7 +81,7 @@ static int compare_workers(const void *left, const void *right)
 {
     const struct builder_worker *a = left, *b = right;
     uint64_t ka = worker_key(a->rank, a->thread), kb = worker_key(b->rank, b->thread);
-    return (ka > kb) - (ka < kb);
+    return order_of(ka, kb);
 }
 
 struct builder builder_threads_begin(struct builder_threads *t, struct hpcprof *into, const struct filter_input *in,

@@ -84,7 +84,7 @@ static void add_symbols(struct filter_image *b, const Elf64_Shdr *table, const E
 static int compare_symbols(const void *left, const void *right)
 {
     const struct filter_image_symbol *a = left, *b = right;
-    return (a->address > b->address) - (a->address < b->address);
+    return order_of(a->address, b->address);
 }
 
 void filter_image_read_symbols(struct filter_image *b, const void *bytes, size_t len)

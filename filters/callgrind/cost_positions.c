@@ -133,9 +133,7 @@ struct stretch {
 static int compare_stretches(const void *left, const void *right)
 {
     const struct stretch *a = left, *b = right;
-    if (a->object != b->object)
-        return a->object < b->object ? -1 : 1;
-    return (a->begin > b->begin) - (a->begin < b->begin);
+    return order_of(a->object, b->object) ?: order_of(a->begin, b->begin);
 }
 
 bool callgrind_positions_order(struct cost_positions *s)

@@ -17,11 +17,7 @@ void jumps_count(struct jumps *j, uint32_t thread, uint32_t object, uint64_t fro
 static int compare_targets(const void *left, const void *right)
 {
     const struct jump_target *a = left, *b = right;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    if (a->object != b->object)
-        return a->object < b->object ? -1 : 1;
-    return (a->address > b->address) - (a->address < b->address);
+    return order_of(a->thread, b->thread) ?: order_of(a->object, b->object) ?: order_of(a->address, b->address);
 }
 
 static struct jump_target target_of_row(const struct jumps *j, size_t row)

@@ -631,9 +631,7 @@ struct by_id { /* where a thread comes in the order of processes and threads */
 static int compare_threads(const void *a, const void *b)
 {
     const struct by_id *x = a, *y = b;
-    if (x->pid != y->pid)
-        return x->pid < y->pid ? -1 : 1;
-    return (x->tid > y->tid) - (x->tid < y->tid);
+    return order_of(x->pid, y->pid) ?: order_of(x->tid, y->tid);
 }
 
 static void add_process(struct perf_run *r, uint32_t pid, str_id name)

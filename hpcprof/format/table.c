@@ -232,19 +232,11 @@ void hpcprof_add_note(struct hpcprof *p, const struct hpcprof_note *row)
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-#define BY(a, b, field)                                                                                                \
-    if ((a)->field != (b)->field)                                                                                      \
-    return (a)->field < (b)->field ? -1 : 1
-
 static int compare_counts(const void *left, const void *right)
 {
     const struct hpcprof_count *a = left, *b = right;
     uint64_t x = (uint64_t)a->thread << 32 | a->context, y = (uint64_t)b->thread << 32 | b->context;
-    if (x != y)
-        return x < y ? -1 : 1;
-    BY(a, b, event);
-    BY(a, b, region);
-    return 0;
+    return order_of(x, y) ?: order_of(a->event, b->event) ?: order_of(a->region, b->region);
 }
 
 /* Of equal totals the later one counts; `index` keeps the order that the sort loses. */
@@ -256,10 +248,9 @@ struct indexed_total {
 static int compare_totals(const void *left, const void *right)
 {
     const struct indexed_total *a = left, *b = right;
-    BY(a, b, total.thread);
-    BY(a, b, total.event);
-    BY(a, b, index);
-    return 0;
+    return order_of(a->total.thread, b->total.thread)
+               ?: order_of(a->total.event, b->total.event)
+               ?: order_of(a->index, b->index);
 }
 
 static uint64_t add_saturating(uint64_t a, uint64_t b)

@@ -297,9 +297,7 @@ static struct group_size *group_of(struct grouping *g, const struct hpcprof_coun
 static int compare_groups(const void *left, const void *right)
 {
     const struct group_size *const *x = left, *const *y = right, *a = *x, *b = *y;
-    if (a->event != b->event)
-        return a->event < b->event ? -1 : 1;
-    return (a->region > b->region) - (a->region < b->region);
+    return order_of(a->event, b->event) ?: order_of(a->region, b->region);
 }
 
 /* Rows of one thread stand in the order of their contexts, and so do those of each group. */

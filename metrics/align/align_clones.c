@@ -55,8 +55,8 @@ static int compare_origins(const void *a, const void *b, void *ctx)
 {
     const struct matcher *m = ctx;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    int order = memcmp(&m->procedures.items[i].origin, &m->procedures.items[k].origin, sizeof(struct identity));
-    return order ? order : (i > k) - (i < k);
+    return memcmp(&m->procedures.items[i].origin, &m->procedures.items[k].origin, sizeof(struct identity))
+               ?: order_of(i, k);
 }
 
 /* Procedures of one origin that wait for a counterpart, by the runs that have them: of the same runs first come, first

@@ -105,19 +105,14 @@ struct file_pair {
 static int compare_pairs(const void *a, const void *b)
 {
     const struct file_pair *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score < y->score ? 1 : -1;
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
+    return order_of(y->score, x->score) ?: order_of(x->a, y->a) ?: order_of(x->b, y->b);
 }
 
 static int compare_bases(const void *a, const void *b, void *ctx)
 {
     const struct matcher *m = ctx;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    int order = strcmp(path_base(align_path(m, i)), path_base(align_path(m, k)));
-    return order ? order : (i > k) - (i < k);
+    return strcmp(path_base(align_path(m, i)), path_base(align_path(m, k))) ?: order_of(i, k);
 }
 
 static bool may_be_one(const struct matcher *m, uint32_t a, uint32_t b)

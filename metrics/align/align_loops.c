@@ -15,13 +15,10 @@ struct loops VEC(struct loop);
 static int compare_loops(const void *a, const void *b)
 {
     const struct loop *x = a, *y = b;
-    if (x->p.line_first != y->p.line_first)
-        return x->p.line_first < y->p.line_first ? -1 : 1;
-    if (x->p.on_line != y->p.on_line)
-        return x->p.on_line < y->p.on_line ? -1 : 1;
-    if (x->p.instance != y->p.instance)
-        return x->p.instance < y->p.instance ? -1 : 1;
-    return (x->old > y->old) - (x->old < y->old);
+    return order_of(x->p.line_first, y->p.line_first)
+               ?: order_of(x->p.on_line, y->p.on_line)
+               ?: order_of(x->p.instance, y->p.instance)
+               ?: order_of(x->old, y->old);
 }
 
 /* Half of the smaller one's lines are the other's too. */

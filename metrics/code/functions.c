@@ -78,9 +78,7 @@ struct place_in_module {
 static int compare_places(const void *a, const void *b)
 {
     const struct place_in_module *x = a, *y = b;
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    return (x->address > y->address) - (x->address < y->address);
+    return order_of(x->module, y->module) ?: order_of(x->address, y->address);
 }
 
 static void keep_all(struct hpcprof *to, struct table *t, const struct hpcprof *p)
@@ -128,22 +126,17 @@ static int by_text(const struct kept_rows *k, const union table_cell *a, const u
     return strcmp(strtab_get(k->strings, a[column].text), strtab_get(k->strings, b[column].text));
 }
 
-static int by_count(const union table_cell *a, const union table_cell *b, size_t column)
-{
-    return (a[column].count > b[column].count) - (a[column].count < b[column].count);
-}
-
 /* In the order of a scope tree. */
 static int compare_rows(const void *left, const void *right, void *ctx)
 {
     const struct kept_rows *k = ctx;
     const union table_cell *a = table_row(k->t, *(const uint32_t *)left),
                            *b = table_row(k->t, *(const uint32_t *)right);
-    int order = by_text(k, a, b, MODULE);
-    order = order ? order : by_text(k, a, b, BUILD_ID);
-    order = order ? order : by_text(k, a, b, SOURCE);
-    order = order ? order : by_count(a, b, ENTRY);
-    return order ? order : by_count(a, b, ADDRESS);
+    return by_text(k, a, b, MODULE)
+               ?: by_text(k, a, b, BUILD_ID)
+               ?: by_text(k, a, b, SOURCE)
+               ?: order_of(a[ENTRY].count, b[ENTRY].count)
+               ?: order_of(a[ADDRESS].count, b[ADDRESS].count);
 }
 
 struct rebuilding {

@@ -44,9 +44,7 @@ struct at {
 static int by_address(const void *a, const void *b)
 {
     const struct at *x = a, *y = b;
-    if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    return (x->context > y->context) - (x->context < y->context);
+    return order_of(x->address, y->address) ?: order_of(x->context, y->context);
 }
 
 struct at_list VEC(struct at);

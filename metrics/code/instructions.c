@@ -65,9 +65,7 @@ struct weighed {
 static int heaviest_first(const void *a, const void *b)
 {
     const struct weighed *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return (x->procedure > y->procedure) - (x->procedure < y->procedure);
+    return order_of(y->weight, x->weight) ?: order_of(x->procedure, y->procedure);
 }
 
 static scope_ix procedure_at(struct scope_tree *t, vaddr address)

@@ -135,11 +135,7 @@ static void add_row(struct work *w, const struct flow *f, const struct trips *t)
 static int by_loop(const void *left, const void *right)
 {
     const struct flow *a = left, *b = right;
-    if (a->loop != b->loop)
-        return a->loop < b->loop ? -1 : 1;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return (a->part > b->part) - (a->part < b->part);
+    return order_of(a->loop, b->loop) ?: order_of(a->thread, b->thread) ?: order_of(a->part, b->part);
 }
 
 /* The next part of the flows that begin at `first`, which is left behind it. */
@@ -191,9 +187,7 @@ static void look_at(void *ctx, const struct bloop_code *code)
 static int by_target(const void *left, const void *right)
 {
     const struct edge *a = left, *b = right;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    return (a->from > b->from) - (a->from < b->from);
+    return order_of(a->to, b->to) ?: order_of(a->from, b->from);
 }
 
 static struct edge_list *edges_by_module(const struct hpcprof *p, const struct table *jumps, bool *has_parts)

@@ -77,9 +77,7 @@ static int compare_nodes(const void *a, const void *b, void *ctx)
 {
     const struct nodes *all = ctx;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    if (all->parent.items[i] != all->parent.items[k])
-        return all->parent.items[i] < all->parent.items[k] ? -1 : 1;
-    return (all->place.items[i] > all->place.items[k]) - (all->place.items[i] < all->place.items[k]);
+    return order_of(all->parent.items[i], all->parent.items[k]) ?: order_of(all->place.items[i], all->place.items[k]);
 }
 
 /* Pre-order, siblings in the order of their places; gives new numbers by old ones. */

@@ -11,11 +11,6 @@ struct sorter {
     const uint32_t *file_rank; /* by file: its place in the order of names */
 };
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static uint64_t rank_of(const struct sorter *s, uint32_t file)
 {
     return file == SOURCE_NONE ? 0 : (uint64_t)s->file_rank[file] + 1;
@@ -26,30 +21,23 @@ static int compare_places(const void *a, const void *b, void *ctx)
     const struct sorter *s = ctx;
     place_ix i = *(const place_ix *)a, k = *(const place_ix *)b;
     const struct place *x = &s->c->places.items[i], *y = &s->c->places.items[k];
-    int order = compare_numbers(x->parent, y->parent);
-    if (order == 0)
-        order = compare_numbers(x->kind, y->kind);
-    if (order == 0 && x->name != y->name)
-        order = strcmp(strtab_get(s->c->strings, x->name), strtab_get(s->c->strings, y->name));
-    if (order == 0)
-        order = compare_numbers(rank_of(s, x->file), rank_of(s, y->file));
-    if (order == 0)
-        order = compare_numbers(x->line_first, y->line_first);
-    if (order == 0)
-        order = compare_numbers(x->call_line, y->call_line);
-    if (order == 0)
-        order = compare_numbers(x->instance, y->instance);
-    if (order == 0)
-        order = compare_numbers(x->address, y->address);
-    return order ? order : compare_numbers(i, k);
+    return order_of(x->parent, y->parent)
+               ?: order_of(x->kind, y->kind)
+               ?: strcmp(strtab_get(s->c->strings, x->name), strtab_get(s->c->strings, y->name))
+               ?: order_of(rank_of(s, x->file), rank_of(s, y->file))
+               ?: order_of(x->line_first, y->line_first)
+               ?: order_of(x->call_line, y->call_line)
+               ?: order_of(x->instance, y->instance)
+               ?: order_of(x->address, y->address)
+               ?: order_of(i, k);
 }
 
 static int compare_files(const void *a, const void *b, void *ctx)
 {
     const struct correlation *c = ctx;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    int order = strcmp(strtab_get(c->strings, c->files.items[i].name), strtab_get(c->strings, c->files.items[k].name));
-    return order ? order : compare_numbers(i, k);
+    return strcmp(strtab_get(c->strings, c->files.items[i].name), strtab_get(c->strings, c->files.items[k].name))
+               ?: order_of(i, k);
 }
 
 /* Files in the order of their names; rank[old] = new. */

@@ -83,12 +83,6 @@ static void add_value(struct spread *s, uint64_t value)
     s->count++;
 }
 
-static int compare_places(const void *a, const void *b)
-{
-    place_ix x = *(const place_ix *)a, y = *(const place_ix *)b;
-    return (x > y) - (x < y);
-}
-
 /* The thread's cost at the places that are kept; in the whole program also if it is zero. */
 static void note_thread(struct reading *r, struct gathering *g, const struct hpcprof *p, uint32_t thread)
 {
@@ -103,7 +97,7 @@ static void note_thread(struct reading *r, struct gathering *g, const struct hpc
     for (size_t i = 0; i < g->touched.count; i++)
         if (g->touched.items[i] && g->kept[g->touched.items[i]])
             *vec_push(&places) = g->touched.items[i];
-    vec_sort(&places, compare_places);
+    vec_sort(&places, order_u32);
     for (size_t i = 0; i < places.count; i++)
         thread_values_note(r->e, r->by_thread, g->base, &who, places.items[i],
                            g->values[VALUE_INCLUSIVE][places.items[i]]);
@@ -186,11 +180,9 @@ struct part_of_database {
 static int compare_parts(const void *a, const void *b)
 {
     const struct part_of_database *x = a, *y = b;
-    if (x->value->process != y->value->process)
-        return x->value->process < y->value->process ? -1 : 1;
-    if (x->value->thread != y->value->thread)
-        return x->value->thread < y->value->thread ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
+    return order_of(x->value->process, y->value->process)
+               ?: order_of(x->value->thread, y->value->thread)
+               ?: order_of(x->node, y->node);
 }
 
 static uint32_t node_of_value(const struct reading *r, const struct gathering *g, const struct context_sites *known,

@@ -40,9 +40,7 @@ struct candidate {
 static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value < y->value ? 1 : -1;
-    return (x->place > y->place) - (x->place < y->place);
+    return order_of(y->value, x->value) ?: order_of(x->place, y->place);
 }
 
 static void keep_top(const struct experiment *e, size_t metric, enum value_form form, size_t most, uint8_t *kept)

@@ -147,10 +147,8 @@ static int compare_edges(const struct calls *c, uint32_t i, uint32_t k, bool by_
 {
     const struct call_edge *x = &c->edges.items[i], *y = &c->edges.items[k];
     place_ix a = by_callee ? x->callee : x->caller, b = by_callee ? y->callee : y->caller;
-    if (a != b)
-        return a < b ? -1 : 1;
     double v = weight(c, c->cost + i * c->metric_count), w = weight(c, c->cost + k * c->metric_count);
-    return v != w ? (v < w ? 1 : -1) : (i > k) - (i < k);
+    return order_of(a, b) ?: order_of(w, v) ?: order_of(i, k);
 }
 
 static int compare_callers(const void *a, const void *b, void *ctx)

@@ -102,9 +102,7 @@ static void take_values(struct code *c)
 static int heaviest_first(const void *a, const void *b)
 {
     const struct piece *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    return order_of(y->weight, x->weight) ?: order_of(x->first, y->first);
 }
 
 static void find_pieces(struct code *c)

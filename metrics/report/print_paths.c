@@ -100,10 +100,7 @@ static int compare_children(const void *a, const void *b, void *ctx)
 {
     const struct down *d = ctx;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    double v = isnan(d->value[i]) ? -INFINITY : d->value[i], w = isnan(d->value[k]) ? -INFINITY : d->value[k];
-    if (v != w)
-        return v < w ? 1 : -1;
-    return (i > k) - (i < k);
+    return order_largest(d->value[i], d->value[k]) ?: order_of(i, k);
 }
 
 static void find_children(struct down *d)
@@ -209,17 +206,13 @@ struct up {
 static int compare_items(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->leaf > y->leaf) - (x->leaf < y->leaf);
+    return order_of(x->key, y->key) ?: order_of(x->leaf, y->leaf);
 }
 
 static int compare_groups(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value > y->value ? 1 : -1; /* a stack: the largest is to come off first */
-    return (x->from < y->from) - (x->from > y->from);
+    return order_of(x->value, y->value) ?: order_of(y->from, x->from); /* a stack: the largest comes off first */
 }
 
 /* The procedure of the frame that the node is in, or the module that stands for a cut path. */

@@ -257,20 +257,13 @@ int print_compare_rows(const void *a, const void *b, void *ctx)
     const struct row *x = a, *y = b;
     double v = print_value_of(t, x, t->sort_metric, t->sort_exclusive),
            w = print_value_of(t, y, t->sort_metric, t->sort_exclusive);
-    if (isnan(v) != isnan(w))
-        return isnan(v) ? 1 : -1;
-    if (!isnan(v) && v != w)
-        return v < w ? 1 : -1;
-    int order = compare_text(t, x->module, y->module);
-    if (order == 0)
-        order = compare_text(t, x->file, y->file);
-    if (order == 0)
-        order = (x->line > y->line) - (x->line < y->line);
-    if (order == 0)
-        order = compare_text(t, x->name, y->name);
-    if (order == 0)
-        order = compare_text(t, x->full_name, y->full_name);
-    return order ? order : (x->values > y->values) - (x->values < y->values);
+    return order_largest(v, w)
+               ?: compare_text(t, x->module, y->module)
+               ?: compare_text(t, x->file, y->file)
+               ?: order_of(x->line, y->line)
+               ?: compare_text(t, x->name, y->name)
+               ?: compare_text(t, x->full_name, y->full_name)
+               ?: order_of(x->values, y->values);
 }
 
 static bool sorts_by(const struct view *t, size_t metric, const char *wanted, bool *exclusive)

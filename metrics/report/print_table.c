@@ -382,13 +382,7 @@ struct keyed {
 static int largest_first(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (isnan(a->key) != isnan(b->key))
-        return isnan(a->key) ? 1 : -1;
-    if (a->key != b->key && !isnan(a->key))
-        return a->key < b->key ? 1 : -1;
-    return a->row < b->row ? -1 : a->row > b->row;
+    return order_of(a->group, b->group) ?: order_largest(a->key, b->key) ?: order_of(a->row, b->row);
 }
 
 static double number_in(const struct table_column *c, union table_cell cell)

@@ -23,12 +23,7 @@ static double cost(const struct tree_view *t, place_ix place)
 static int compare_cost(const void *a, const void *b, void *ctx)
 {
     place_ix i = *(const place_ix *)a, k = *(const place_ix *)b;
-    double x = cost(ctx, i), y = cost(ctx, k);
-    if (isnan(x) != isnan(y))
-        return isnan(x) ? 1 : -1;
-    if (!isnan(x) && x != y)
-        return x < y ? 1 : -1;
-    return (i > k) - (i < k);
+    return order_largest(cost(ctx, i), cost(ctx, k)) ?: order_of(i, k);
 }
 
 static void list_children(struct tree_view *t)

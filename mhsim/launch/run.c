@@ -151,11 +151,7 @@ static void put_command(char *to, size_t room, char *const *argv)
 static int by_place(const void *a, const void *b)
 {
     const struct mhsim_variable *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    if (x->lo != y->lo)
-        return x->lo < y->lo ? -1 : 1;
-    return x->hi != y->hi ? (x->hi < y->hi ? -1 : 1) : strcmp(x->name, y->name);
+    return order_of(x->from, y->from) ?: order_of(x->lo, y->lo) ?: order_of(x->hi, y->hi) ?: strcmp(x->name, y->name);
 }
 
 /* Subroutines may divide a COMMON block in different ways: a variable that begins within another member is not

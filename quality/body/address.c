@@ -251,7 +251,7 @@ static int by_form(const void *a, const void *b, void *ctx)
         if (f->terms[i].root != g->terms[i].root || f->terms[i].factor != g->terms[i].factor)
             return f->terms[i].root != g->terms[i].root ? (f->terms[i].root < g->terms[i].root ? -1 : 1)
                                                         : (f->terms[i].factor < g->terms[i].factor ? -1 : 1);
-    return f->add < g->add ? -1 : f->add > g->add;
+    return order_of(f->add, g->add);
 }
 
 static bool same_stream(const struct ref *a, const struct ref *b)
