@@ -57,7 +57,8 @@ static bool is_in(struct strtab *set, const char *word)
 
 struct names VEC(const char *);
 struct plan {
-    struct names events, procedures;
+    struct names events;
+    struct VEC(struct mhsim_code) code;
     bool simulate, phases;
     struct buf words; /* for the history */
 };
@@ -73,7 +74,7 @@ static const char *const *array(struct names *list)
 static void plan_release(struct plan *plan)
 {
     vec_release(&plan->events);
-    vec_release(&plan->procedures);
+    vec_release(&plan->code);
     buf_release(&plan->words);
 }
 
@@ -97,7 +98,8 @@ static int simulate(struct experiments *l, struct plan *plan, const char *dir, i
                                   .out_dir = dir,
                                   .plugin = given->simulator,
                                   .heap = given->heap,
-                                  .functions = plan->procedures.count ? array(&plan->procedures) : NULL,
+                                  .code = plan->code.items,
+                                  .code_count = plan->code.count,
                                   .region = given->region,
                                   .region_time = given->region_time};
     return mhsim_run(&o, l->argv, status, l->user->warnings, l->err);
@@ -241,26 +243,38 @@ static void ask_phases(struct experiments *l, const struct diagnose_measurements
         }
 }
 
-/* Alone, and only of the procedures in question, where any are named: it is slower by far than counting. */
+static void add_code(const struct experiments *l, place_ix procedure, struct plan *plan)
+{
+    struct experiment_code_list pieces = {0};
+    experiment_code_of(l->e, procedure, &pieces);
+    for (size_t i = 0; i < pieces.count; i++) {
+        const struct experiment_code *c = &pieces.items[i];
+        *vec_push(&plan->code) = (struct mhsim_code){c->module, c->from, c->to};
+    }
+    vec_release(&pieces);
+}
+
+/* Alone, and only of the procedures in question, where any are named: it is slower by far than counting. They go by
+   their addresses, because many have other names in the file than are shown. */
 static void ask_simulation(struct experiments *l, const struct diagnose_measurements *w, struct plan *plan)
 {
     const char *property = NULL;
+    struct buf of = {0};
     for (size_t i = 0; i < w->count; i++) {
         const struct diagnose_measurement *wish = &w->items[i];
         if (!wish->made_by || strcmp(wish->made_by, "simulate") != 0)
             continue;
         property = property ? property : wish->property;
-        if (wish->procedure)
-            *vec_push(&plan->procedures) = wish->procedure;
+        if (wish->procedure == PLACE_NONE)
+            continue;
+        add_code(l, wish->procedure, plan);
+        buf_printf(&of, " %s", strtab_get(l->e->strings, l->e->places[wish->procedure].name));
     }
-    if (!property || is_in(l->asked, "simulate"))
-        return;
-    plan->simulate = true;
-    buf_printf(&plan->words, "simulated memory (for %s) of", property);
-    for (size_t i = 0; i < plan->procedures.count; i++)
-        buf_printf(&plan->words, " %s", plan->procedures.items[i]);
-    if (!plan->procedures.count)
-        buf_str(&plan->words, " all procedures");
+    if (property && !is_in(l->asked, "simulate")) {
+        plan->simulate = true;
+        buf_printf(&plan->words, "simulated memory (for %s) of%s", property, of.len ? of.bytes : " all procedures");
+    }
+    buf_release(&of);
 }
 
 static bool has_unknown(const struct diagnosis *d)

@@ -24,7 +24,8 @@ enum { ROUNDS = 9, WISHES = 6, STEPS = 5, EVENTS = 9, EXPERIMENTS_USUAL = 6 };
 static const char *const event_names[EVENTS] = {"E0", "E1", "E2", "E3", "E4", "E5", "E6", "E7", CLOCK};
 static const char *const makers[] = {"record --phases", "simulate", "record --walks"};
 static const char *const property_names[] = {"Slow", "Idle", "Far", "Late", "Odd"};
-static const char *const procedure_names[] = {"solve", "main", NULL};
+enum { PROCEDURES = 3, FIRST_PROCEDURE = 3 }; /* places: after the program, its module and file */
+static const char *const procedure_names[PROCEDURES] = {"solve(int)", "m::main", NULL};
 
 enum failure { NOTHING_FAILS, LISTING, MACHINE, RUN, BUILD, OPTIONS, DIAGNOSIS };
 
@@ -142,7 +143,10 @@ int fake_simulate(const struct mhsim_run_options *o, char *const *argv, int *sta
     struct buf b = {0};
     const struct round_drawn *round = begun();
     buf_printf(&b, "simulate %s %s %s", argv[0], argv[1], o->out_dir + strlen(folder));
-    add_words(&b, o->functions ? "functions" : "all", o->functions);
+    buf_str(&b, o->functions ? " functions" : o->code_count ? " code" : " all");
+    for (size_t i = 0; i < o->code_count; i++)
+        buf_printf(&b, " %s:%llu-%llu", o->code[i].module, (unsigned long long)o->code[i].from,
+                   (unsigned long long)o->code[i].to);
     buf_printf(&b, " %s %s %u levels %s@%u", o->plugin, o->heap, o->machine->level_count, o->region ? o->region : "-",
                o->region_time);
     printf("%s%s\n", b.bytes, w == world.s->warnings ? "" : " without warnings");
@@ -199,7 +203,8 @@ int fake_build(const struct config *c, const struct progress *progress, struct e
             progress == &world.s->progress && w == world.s->warnings ? "" : " without a word");
     if (looking() == BUILD)
         return err_set(err, ERR_FORMAT, "it cannot be built");
-    *e = world.last = outline_read("metric a 1 - A\nmetric b 1 - B\n", "a drawing");
+    *e = world.last = outline_read(
+        "metric a 1 - A\nmetric b 1 - B\nMODULE prog\n FILE a.c\n  PROC solve(int) 1\n  PROC m::main 9\n", "a drawing");
     world.last->metrics[1].event = strtab_add(world.last->strings, event_names[world.metric]);
     return 0;
 }
@@ -221,6 +226,15 @@ int fake_diagnose(const struct experiment *e, const struct properties *p, const 
     return 0;
 }
 
+/* Two pieces, the second one in a library. */
+void fake_code_of(const struct experiment *e, place_ix procedure, struct experiment_code_list *list)
+{
+    if (e != world.last)
+        fprintf(stderr, "code of another\n");
+    *vec_push(list) = (struct experiment_code){"prog", procedure, procedure + 10};
+    *vec_push(list) = (struct experiment_code){"lib.so", procedure + 100, procedure + 110};
+}
+
 void fake_wishes(const struct experiment *e, const struct properties *p, const struct diagnosis *d,
                  struct diagnose_measurements *wishes)
 {
@@ -240,7 +254,8 @@ static void draw_wish(struct diagnose_measurement *w)
         w->event = event_names[below(EVENTS)];
     else {
         w->made_by = makers[below(ARRAY_SIZE(makers))];
-        w->procedure = procedure_names[below(ARRAY_SIZE(procedure_names))];
+        w->procedure = below(PROCEDURES);
+        w->procedure = procedure_names[w->procedure] ? FIRST_PROCEDURE + w->procedure : PLACE_NONE;
     }
 }
 
@@ -296,7 +311,7 @@ struct wanted { /* as it goes on */
 };
 
 struct plan_wanted {
-    char events[200], procedures[200], words[600];
+    char events[200], procedures[200], code[600], words[600];
     unsigned event_count;
     bool phases, simulate;
 };
@@ -354,8 +369,13 @@ static bool plan_wanted(struct wanted *w, const struct round_drawn *round, struc
     for (unsigned i = 0; i < round->wish_count && !*plan->words; i++)
         if (round->wishes[i].made_by == makers[1]) {
             first = first ? first : round->wishes[i].property;
-            if (round->wishes[i].procedure)
-                append(plan->procedures, " ", round->wishes[i].procedure);
+            place_ix p = round->wishes[i].procedure;
+            if (p != PLACE_NONE) {
+                append(plan->procedures, " ", procedure_names[p - FIRST_PROCEDURE]);
+                char *code = mem_printf("prog:%u-%u lib.so:%u-%u", p, p + 10, p + 100, p + 110);
+                append(plan->code, " ", code);
+                mem_free(code);
+            }
         }
     if (first && !w->simulated) {
         w->simulated = plan->simulate = true;
@@ -396,15 +416,11 @@ static void put_record(FILE *out, const struct plan_wanted *plan, unsigned numbe
 
 static void put_simulate(FILE *out, const struct plan_wanted *plan, unsigned number)
 {
-    char functions[200];
-    snprintf(functions, sizeof functions, "%s", plan->procedures);
-    for (char *c = functions; *c; c++)
-        *c = *c == ' ' ? ',' : *c;
     fprintf(
         out,
-        "simulate /bin/prog arg /experiment-%u %s=%s LIB/libhpcview-simulate-qemu.so LIB/libhpcview-simulate-heap.so 3 "
+        "simulate /bin/prog arg /experiment-%u %s%s LIB/libhpcview-simulate-qemu.so LIB/libhpcview-simulate-heap.so 3 "
         "levels %s@%u\n",
-        number, *functions ? "functions" : "all", functions, world.options.region ? world.options.region : "-",
+        number, *plan->code ? "code " : "all", plan->code, world.options.region ? world.options.region : "-",
         world.options.region ? 3 : 0);
 }
 

@@ -9,5 +9,5 @@ TESTS += %D%/experiments_test
 %C%_experiments_test_SOURCES = %D%/experiments_test.c $(OUTLINE) tests/chance.h tests/tap.h %D%/experiments.c
 %C%_experiments_test_CPPFLAGS = $(AM_CPPFLAGS) -Dhpcprof_list_events=fake_list_events -Dhpcprof_record=fake_record -Dmachine_memory_here=fake_machine_here \
 	-Dmhsim_run=fake_simulate -Dexperiment_build=fake_build -Ddiagnose=fake_diagnose -Ddiagnosis_next_measurements=fake_wishes \
-	-Dproperties_statistics=fake_statistics -Dclock_gettime=fake_clock
+	-Dexperiment_code_of=fake_code_of -Dproperties_statistics=fake_statistics -Dclock_gettime=fake_clock
 %C%_experiments_test_LDADD = $(CAMPAIGN_LDADD)

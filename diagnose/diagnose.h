@@ -111,10 +111,10 @@ int diagnosis_stored(const struct experiment *, double threshold, struct diagnos
 /* The measurements to request next: events, and tables by the command that makes them ("simulate"). A property is
    open if the one that it refines holds, or if it refines none. */
 struct diagnose_measurement {
-    const char *event;     /* NULL: a table */
-    const char *procedure; /* a table's: of this procedure; NULL: of all */
-    const char *made_by;   /* a table's: the command */
-    const char *property;  /* the first that asks */
+    const char *event;    /* NULL: a table */
+    place_ix procedure;   /* a table's: of this procedure; PLACE_NONE: of all */
+    const char *made_by;  /* a table's: the command */
+    const char *property; /* the first that asks */
 };
 struct diagnose_measurements VEC(struct diagnose_measurement);
 void diagnosis_next_measurements(const struct experiment *, const struct properties *, const struct diagnosis *,

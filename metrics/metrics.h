@@ -381,6 +381,15 @@ char *experiment_public_text(const struct experiment *, const char *text);
 /* Verify indices, order and that every sum is the sum of its parts. */
 int experiment_check(const struct experiment *, struct err *);
 
+/* Code of a load module, as its file has it; `module` is lent. */
+struct experiment_code {
+    const char *module; /* as shown */
+    uint64_t from, to;
+};
+struct experiment_code_list VEC(struct experiment_code);
+/* Appends the procedure's pieces of code, if its instructions are listed. */
+void experiment_code_of(const struct experiment *, place_ix procedure, struct experiment_code_list *);
+
 /* ---- text ----------------------------------------------------------------------------------- */
 
 enum print_level {

@@ -109,16 +109,25 @@ struct mhsim_variable {
 };
 struct mhsim_variables VEC(struct mhsim_variable);
 
+/* Of a load module, as its file has it. */
+struct mhsim_code {
+    const char *module; /* the end of its path */
+    uint64_t from, to;
+};
+
 struct mhsim_run_options {
     const struct machine_memory *machine;
     struct mhsim_options simulator;
     uint64_t delay, window;          /* accesses before it begins, and that it lasts; 0: from the start, to the end */
     uint64_t burst, period, warm_up; /* accesses: see shared_layout.h; 0: all */
     const char *const *functions;    /* of the program; NULL-terminated, or NULL: everywhere */
-    const char *region;              /* of hpcview.h: nothing is counted outside, it only changes the levels; NULL */
-    unsigned region_time;            /* but the first, second, ... time that the process enters it; 0: each time */
-    const char *out_dir;             /* made where missing */
-    const char *plugin, *heap;       /* paths of libhpcview-simulate-qemu.so and libhpcview-simulate-heap.so */
+    const struct mhsim_code
+        *code; /* and so much of it, or of its libraries; code_count 0, and no functions: everywhere */
+    size_t code_count;
+    const char *region;        /* of hpcview.h: nothing is counted outside, it only changes the levels; NULL */
+    unsigned region_time;      /* but the first, second, ... time that the process enters it; 0: each time */
+    const char *out_dir;       /* made where missing */
+    const char *plugin, *heap; /* paths of libhpcview-simulate-qemu.so and libhpcview-simulate-heap.so */
     /* Appends what the debug information of the file (the program, a library of it that was compiled by hpcview-cc) says;
        NULL: arrays have the names that symbols give them. */
     void (*variables)(const char *path, struct mhsim_variables *, struct warnings *);

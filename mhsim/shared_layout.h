@@ -18,9 +18,10 @@
 
 enum { RAW_RANGES = 64, RAW_PATH = 512, RAW_NAME = MHSIM_NAME, RAW_BUILD_ID = 64, RAW_REGION = 256 };
 
-/* Of code, as the program's file has it. */
+/* Of code, as its file has it. */
 struct raw_range {
     uint64_t from, to;
+    char module[RAW_PATH]; /* the end of the file's path: whole names of it */
 };
 
 /* A file's variables among all: `first` and those behind it, the statics by address, then those in frames by procedure. */
@@ -41,7 +42,7 @@ struct raw_orders {
     uint32_t range_count;    /* 0: everywhere */
     struct raw_range ranges[RAW_RANGES];
     uint64_t variable_files, variables;
-    char program[RAW_PATH]; /* real path of the file the ranges are of */
+    char program[RAW_PATH]; /* real path */
     char command[4096];     /* as it was given: under QEMU the process's own is QEMU's */
 };
 

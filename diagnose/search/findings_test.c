@@ -119,7 +119,15 @@ static void add_wishes(struct at_hand *h, struct buf *out)
         if (w->event)
             buf_printf(out, "event %s", w->event);
         else
-            buf_printf(out, "%s of %s", w->made_by, w->procedure ? w->procedure : "all");
+            buf_printf(out, "%s of %s", w->made_by,
+                       w->procedure == PLACE_NONE ? "all" : strtab_get(h->e->strings, h->e->places[w->procedure].name));
+        struct experiment_code_list code = {0};
+        if (w->procedure != PLACE_NONE)
+            experiment_code_of(h->e, w->procedure, &code);
+        for (size_t k = 0; k < code.count; k++)
+            buf_printf(out, " %s:%llu-%llu", code.items[k].module, (unsigned long long)code.items[k].from,
+                       (unsigned long long)code.items[k].to);
+        vec_release(&code);
         buf_printf(out, " for %s\n", w->property);
     }
     if (!wishes.count)

@@ -7,14 +7,13 @@
 
 enum { ASKED_MOST = 64 };
 
-static bool is_asked(const struct diagnose_measurements *w, const char *event, const char *made_by,
-                     const char *procedure)
+static bool is_asked(const struct diagnose_measurements *w, const char *event, const char *made_by, place_ix procedure)
 {
     for (size_t i = 0; i < w->count; i++) {
         const struct diagnose_measurement *x = &w->items[i];
         bool same = event ? x->event && strcmp(x->event, event) == 0
                           : x->made_by && made_by && strcmp(x->made_by, made_by) == 0 &&
-                                (!x->procedure || (procedure && strcmp(x->procedure, procedure) == 0));
+                                (x->procedure == PLACE_NONE || x->procedure == procedure);
         if (same)
             return true;
     }
@@ -33,17 +32,17 @@ static bool parent_holds(const struct diagnosis *d, const struct properties *p, 
     return false;
 }
 
-static const char *procedure_of(const struct experiment *e, place_ix place)
+static place_ix procedure_of(const struct experiment *e, place_ix place)
 {
     while (place != PLACE_NONE && e->places[place].kind != PLACE_PROC)
         place = e->places[place].parent;
-    return place == PLACE_NONE ? NULL : strtab_get(e->strings, e->places[place].name);
+    return place;
 }
 
 static void ask_event(struct diagnose_measurements *w, const struct property *of, const char *event)
 {
-    if (!is_asked(w, event, NULL, NULL))
-        *vec_push(w) = (struct diagnose_measurement){.event = event, .property = of->name};
+    if (!is_asked(w, event, NULL, PLACE_NONE))
+        *vec_push(w) = (struct diagnose_measurement){.event = event, .procedure = PLACE_NONE, .property = of->name};
 }
 
 static void ask_table(const struct experiment *e, const struct properties *p, const struct diagnosis *d,
@@ -53,15 +52,15 @@ static void ask_table(const struct experiment *e, const struct properties *p, co
     bool any = false;
     for (size_t i = 0; made_by && parent && i < d->search.count; i++) {
         const struct search_step *s = &d->search.items[i];
-        const char *procedure =
-            s->state == SEARCH_TRUE && strcmp(s->property, parent) == 0 ? procedure_of(e, s->place) : NULL;
-        any = any || procedure;
-        if (procedure && !is_asked(w, NULL, made_by, procedure))
+        place_ix procedure =
+            s->state == SEARCH_TRUE && strcmp(s->property, parent) == 0 ? procedure_of(e, s->place) : PLACE_NONE;
+        any = any || procedure != PLACE_NONE;
+        if (procedure != PLACE_NONE && !is_asked(w, NULL, made_by, procedure))
             *vec_push(w) =
                 (struct diagnose_measurement){.made_by = made_by, .procedure = procedure, .property = of->name};
     }
-    if (made_by && !any && !is_asked(w, NULL, made_by, NULL))
-        *vec_push(w) = (struct diagnose_measurement){.made_by = made_by, .property = of->name};
+    if (made_by && !any && !is_asked(w, NULL, made_by, PLACE_NONE))
+        *vec_push(w) = (struct diagnose_measurement){.made_by = made_by, .procedure = PLACE_NONE, .property = of->name};
 }
 
 void diagnosis_next_measurements(const struct experiment *e, const struct properties *p, const struct diagnosis *d,

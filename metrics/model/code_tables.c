@@ -133,3 +133,28 @@ const struct table *instructions_counts_of(const struct experiment *e)
 {
     return as_declared(e, &instructions_counts_decl);
 }
+
+enum { LONGEST_INSTRUCTION = 15 };
+
+void experiment_code_of(const struct experiment *e, place_ix procedure, struct experiment_code_list *list)
+{
+    const struct table *t = instructions_of(e);
+    place_ix module = procedure;
+    while (module != PLACE_NONE && e->places[module].kind != PLACE_MODULE)
+        module = e->places[module].parent;
+    size_t first = list->count;
+    uint64_t build = TABLE_NO_COUNT;
+    for (size_t i = 0; module != PLACE_NONE && t && i < table_row_count(t); i++) {
+        const union table_cell *row = table_row(t, i);
+        if (row[0].row != procedure || (list->count > first && row[1].count != build))
+            continue;
+        build = row[1].count;
+        uint64_t address = row[2].count;
+        struct experiment_code *last = list->count > first ? &list->items[list->count - 1] : NULL;
+        if (last && address >= last->to && address - last->to < LONGEST_INSTRUCTION)
+            last->to = address + 1;
+        else
+            *vec_push(list) =
+                (struct experiment_code){strtab_get(e->strings, e->places[module].name), address, address + 1};
+    }
+}

@@ -50,13 +50,15 @@ struct wanted {
     bool found;
 };
 
-static int add_range(struct launch *l, uint64_t from, uint64_t size, struct err *err)
+static bool add_range(struct launch *l, const char *module, uint64_t from, uint64_t to)
 {
     struct raw_orders *o = &l->orders;
     if (o->range_count == RAW_RANGES)
-        return err_set(err, ERR_LIMIT, "--function: more than %d pieces of code", RAW_RANGES);
-    o->ranges[o->range_count++] = (struct raw_range){from, from + size};
-    return 0;
+        return false;
+    struct raw_range *r = &o->ranges[o->range_count++];
+    *r = (struct raw_range){.from = from, .to = to};
+    snprintf(r->module, sizeof r->module, "%s", module);
+    return true;
 }
 
 /* "f" is also f's parts (f.cold, f._omp_fn.0) and, as gfortran calls them, f_ and __module_MOD_f. */
@@ -88,8 +90,8 @@ static int find_functions(struct launch *l, const struct filemap *file, struct e
             for (uint64_t k = 0; k < s->sh_size / sizeof *sym; k++)
                 if (ELF64_ST_TYPE(sym[k].st_info) == STT_FUNC && sym[k].st_size && sym[k].st_name < t->sh_size &&
                     is_function((const char *)file->bytes + t->sh_offset + sym[k].st_name, *names) &&
-                    add_range(l, sym[k].st_value, sym[k].st_size, err) < 0)
-                    return -1;
+                    !add_range(l, l->real, sym[k].st_value, sym[k].st_value + sym[k].st_size))
+                    return err_set(err, ERR_LIMIT, "--function: more than %d pieces of code", RAW_RANGES);
         }
         if (l->orders.range_count == before)
             return err_set(err, ERR_USAGE, "--function: %s has no function '%s' in its symbol table", l->program,
@@ -133,6 +135,8 @@ static int look_at_program(struct launch *l, const char *name, struct err *err)
     int status = check_elf(l, &file, &compiled_in, err);
     if (status == 0 && l->options->functions)
         status = find_functions(l, &file, err);
+    for (size_t i = 0; i < l->options->code_count; i++) /* the first ones are those that matter most */
+        add_range(l, l->options->code[i].module, l->options->code[i].from, l->options->code[i].to);
     if (status == 0 && compiled_in)
         mhsim_libraries_list(l->real, &file, getenv("LD_LIBRARY_PATH"), &l->libraries);
     filemap_release(&file);

@@ -238,7 +238,8 @@ static bool has_range(int (*f)(int))
 {
     uint64_t at = (uint64_t)(uintptr_t)f - bias;
     for (uint32_t i = 0; i < orders.range_count; i++)
-        if (orders.ranges[i].from == at && orders.ranges[i].to > at && orders.ranges[i].to < at + 4096)
+        if (orders.ranges[i].from == at && orders.ranges[i].to > at && orders.ranges[i].to < at + 4096 &&
+            strcmp(orders.ranges[i].module, orders.program) == 0)
             return true;
     return false;
 }
@@ -256,6 +257,14 @@ static void test_functions(void)
     CHECK_INT(orders.range_count, 4);
     CHECK(has_range(plain) && has_range(part) && has_range(fortran) && has_range(module) && !has_range(longer));
     mem_free(words);
+    o.functions = NULL;
+    o.code = (const struct mhsim_code[]){{"lib.so", 10, 20}, {"bin/prog", 30, 40}};
+    o.code_count = 2;
+    CHECK_INT(run(&o, argv, "raw", &status, &words), 0);
+    CHECK_INT(orders.range_count, 2);
+    CHECK(orders.ranges[1].from == 30 && orders.ranges[1].to == 40 && strcmp(orders.ranges[1].module, "bin/prog") == 0);
+    mem_free(words);
+    o.code_count = 0;
     o.functions = none;
     CHECK_INT(run(&o, argv, "raw", &status, &words), -1);
     CHECK(strstr(err.msg, "has no function 'run_test_delta' in its symbol table") != NULL);

@@ -30,9 +30,10 @@ static uint32_t object_at(struct place *p, uint64_t address, bool on_stack, uint
     return object;
 }
 
-static bool is_program(const struct raw_module *m)
+static bool is_of_module(const struct raw_range *r, const struct raw_module *m)
 {
-    return strcmp(m->path, runtime.head->orders.program) == 0;
+    size_t n = strlen(r->module), len = strlen(m->path);
+    return n <= len && strcmp(m->path + len - n, r->module) == 0 && (n == len || m->path[len - n - 1] == '/');
 }
 
 static bool wanted_code(uint64_t code)
@@ -46,8 +47,8 @@ static bool wanted_code(uint64_t code)
         i = modules_find(&runtime.modules, code);
     }
     const struct raw_module *m = i >= 0 ? store_get(&runtime.modules, (uint64_t)i) : NULL;
-    for (uint32_t k = 0; m && k < o->range_count && is_program(m); k++)
-        if (code - m->bias >= o->ranges[k].from && code - m->bias < o->ranges[k].to)
+    for (uint32_t k = 0; m && k < o->range_count; k++)
+        if (code - m->bias >= o->ranges[k].from && code - m->bias < o->ranges[k].to && is_of_module(&o->ranges[k], m))
             return true;
     return false;
 }

@@ -102,12 +102,18 @@ static bool in_region(void)
 
 static uint64_t bias; /* of this program */
 
+/* Modules are named by whole names at the end of their paths. */
+static bool is_here(const char *module)
+{
+    return strcmp(module, "runtime_test") == 0 || strcmp(module, "runtime/runtime_test") == 0;
+}
+
 static bool is_wanted(uint64_t code)
 {
     const struct raw_orders *o = &life->orders;
     bool wanted = o->range_count == 0;
     for (uint32_t i = 0; i < o->range_count; i++)
-        wanted |= code - bias >= o->ranges[i].from && code - bias < o->ranges[i].to;
+        wanted |= code - bias >= o->ranges[i].from && code - bias < o->ranges[i].to && is_here(o->ranges[i].module);
     return wanted;
 }
 
@@ -926,8 +932,12 @@ static void check_orders(void)
         o = (struct raw_orders){.region = "solve", .region_time = time, .delay = time % 2 * 1000};
         check_life("a region", &o, lived_in_regions);
     }
-    o = (struct raw_orders){.range_count = 2, .ranges = {{0x1000, 0x1080}, {0x1101, 0x1180}, {0, 1 << 20}}};
+    o = (struct raw_orders){.range_count = 2,
+                            .ranges = {{0x1000, 0x1080, "runtime_test"}, {0x1101, 0x1180, "runtime/runtime_test"}}};
     check_life("some functions", &o, lived_plainly);
+    o.range_count = 4;
+    o.ranges[2] = (struct raw_range){0, 1 << 20, "time_test"};
+    o.ranges[3] = (struct raw_range){0, 1 << 20, "x/runtime_test"};
     check_life("some functions, with threads", &o, lived_with_threads);
     o.window = 9000;
     check_life("some functions, in a window", &o, lived_plainly);
