@@ -188,6 +188,13 @@ void hpcprof_warn_unsampled(const struct hpcprof *, struct warnings *);
 /* Whether there are call paths; and why the path that ends in this context, which has no parent, does not begin with
    the thread's first function: a text, or NULL if it does. */
 bool hpcprof_has_paths(const struct hpcprof *);
+/* What a run consists of. With ranks, processes without one (mpirun) are launchers and no part of it; a rank is its number,
+   of one process or of several (a shell, numactl, the program). */
+struct hpcprof_parts {
+    uint32_t ranks; /* different numbers; 0: no process has one */
+    uint32_t processes, threads;
+};
+struct hpcprof_parts hpcprof_parts(const struct hpcprof_process *, size_t count);
 const char *hpcprof_cut_reason(const struct hpcprof *, uint32_t context);
 /* Brings counts, totals and notes into their order; call it once after the last hpcprof_add_*. */
 void hpcprof_finish(struct hpcprof *);

@@ -56,23 +56,17 @@ static int word_among(const char *name, const char *const *list, size_t n)
 static double run_fact(const struct experiment *e, uint32_t run, int which)
 {
     uint64_t begin = UINT64_MAX, end = 0;
-    double processes = 0, threads = 0, ranks = 0;
-    for (size_t i = 0; i < e->process_count; i++) {
-        const struct hpcprof_process *p = &e->processes[i];
-        if (run < e->run_count &&
-            (i < e->runs[run].process_first || i >= e->runs[run].process_first + (size_t)e->runs[run].process_count))
-            continue;
-        if (p->start_ns && p->end_ns >= p->start_ns) {
+    size_t first = run < e->run_count ? e->runs[run].process_first : 0,
+           count = run < e->run_count ? e->runs[run].process_count : e->process_count;
+    struct hpcprof_parts parts = hpcprof_parts(e->processes + first, count);
+    for (const struct hpcprof_process *p = e->processes + first; p < e->processes + first + count; p++)
+        if (p->start_ns && p->end_ns >= p->start_ns && (!parts.ranks || p->rank >= 0)) {
             begin = p->start_ns < begin ? p->start_ns : begin;
             end = p->end_ns > end ? p->end_ns : end;
         }
-        processes++;
-        threads += p->thread_count;
-        ranks += p->rank >= 0;
-    }
     double seconds = end > begin ? (double)(end - begin) / 1e9 : NAN;
-    double facts[] = {seconds, processes, threads, ranks};
-    bool none_is_known = which == 3 && processes > 0; /* a program without ranks has none */
+    double facts[] = {seconds, parts.processes, parts.threads, parts.ranks};
+    bool none_is_known = which == 3 && parts.processes > 0; /* a program without ranks has none */
     return facts[which] > 0 || none_is_known ? facts[which] : NAN;
 }
 
@@ -136,6 +130,12 @@ static void want_column(struct evaluator *ev, size_t tree, size_t metric, enum v
     experiment_column(ev->e, tree, metric, form, 0, n, *column);
 }
 
+static double parts_of_run(const struct experiment *e, uint32_t run, enum expr_dimension over)
+{
+    double ranks = run_fact(e, run, 3);
+    return over == EXPR_THREADS ? run_fact(e, run, 2) : ranks > 0 ? ranks : run_fact(e, run, 1);
+}
+
 static bool bind_metric(struct binder *b, const struct expr_operand *o, struct source *s)
 {
     const struct experiment *e = b->ev->e;
@@ -147,7 +147,7 @@ static bool bind_metric(struct binder *b, const struct expr_operand *o, struct s
     s->form = o->form == EXPR_FORM_EXCLUSIVE ? VALUE_EXCLUSIVE : VALUE_INCLUSIVE;
     bool sampled = o->statistic == EXPR_STAT_MIN || o->statistic == EXPR_STAT_MAX || o->statistic == EXPR_STAT_MEAN;
     s->error_metric = o->statistic == EXPR_NO_STATISTIC ? s->metric : sampled ? find_metric(b, o, true) : SIZE_MAX;
-    s->parts = o->statistic == EXPR_STAT_MEAN ? run_fact(e, b->of->run, o->over == EXPR_THREADS ? 2 : 1) : 1;
+    s->parts = o->statistic == EXPR_STAT_MEAN ? parts_of_run(e, b->of->run, o->over) : 1;
     s->absent_is_zero = *o->run && e->metrics[s->metric].summed;
     want_column(b->ev, tree, s->metric, s->form);
     return true;

@@ -511,10 +511,79 @@ static bool take_one(struct one_file *f, const struct hpcprof_reading *how, bool
     return used;
 }
 
+struct ranked_file {
+    char *path;
+    uint32_t rank; /* of its first process; NO_RANK: none, or the file cannot be read */
+};
+
+enum { NO_RANK = INT32_MAX };
+
+static uint32_t rank_in(const char *path)
+{
+    struct filemap map;
+    struct block b = {0};
+    const char *why;
+    uint32_t rank = NO_RANK;
+    if (filemap_open(&map, path, NULL) < 0)
+        return NO_RANK;
+    struct cursor c = cursor_make(map.bytes, map.len);
+    bool more = read_header(&c, path, NULL) == 0;
+    while (more && b.type != FORMAT_PROCESS) /* the first block that the recorder writes; later in imports */
+        more = next_block(&c, &b, &why) > 0;
+    if (more) {
+        struct cursor at = cursor_make(b.payload, b.length);
+        size_t len;
+        for (int i = 0; i < 6; i++) /* host ... sampler */
+            cursor_text(&at, &len);
+        for (int i = 0; i < 3; i++) /* start, pid, parent */
+            cursor_uleb(&at);
+        uint64_t number = cursor_uleb(&at) & INT32_MAX;
+        rank = number ? (uint32_t)number - 1 : NO_RANK;
+    }
+    filemap_release(&map);
+    return rank;
+}
+
+static int compare_ranked(const void *left, const void *right)
+{
+    const struct ranked_file *a = left, *b = right;
+    return a->rank != b->rank ? (a->rank > b->rank) - (a->rank < b->rank) : strcmp(a->path, b->path);
+}
+
+static void find_rank(void *ctx, size_t i)
+{
+    struct ranked_file *f = (struct ranked_file *)ctx + i;
+    f->rank = rank_in(f->path);
+}
+
+/* In the order of ranks, those of processes without one last: a rank's processes follow each other. */
+static struct ranked_file *order_by_rank(struct text_list *names, unsigned threads)
+{
+    struct ranked_file *files = mem_calloc(names->count + 1, sizeof *files);
+    for (size_t i = 0; i < names->count; i++)
+        files[i].path = names->items[i];
+    if (names->count > 1) {
+        parallel_for(names->count, threads, find_rank, files);
+        qsort(files, names->count, sizeof *files, compare_ranked);
+    }
+    return files;
+}
+
+/* Back to where the file's rank begins: one reader has all files of a rank. */
+static size_t begin_of_rank(const struct ranked_file *files, size_t count, size_t i)
+{
+    while (i > 0 && i < count && files[i].rank != NO_RANK && files[i].rank == files[i - 1].rank)
+        i--;
+    return i;
+}
+
 /* Those that this rank reads: a single one is read by all, and looked at by the first. */
-static void own_files(const struct hpcprof_reading *how, size_t count, bool looked_at, size_t *from, size_t *to)
+static void own_files(const struct hpcprof_reading *how, const struct ranked_file *files, size_t count, bool looked_at,
+                      size_t *from, size_t *to)
 {
     ranks_share(count > 1 ? how->ranks : NULL, count, from, to);
+    *from = begin_of_rank(files, count, *from);
+    *to = begin_of_rank(files, count, *to);
     if (count == 1 && looked_at && how->ranks && how->ranks->me)
         *to = 0;
 }
@@ -554,19 +623,20 @@ static void take_or_read(void *ctx, size_t i)
         read_one(r->reading.files, i - 1);
 }
 
-static size_t read_files(const struct text_list *files, const struct hpcprof_reading *how, struct hpcprof **whole,
+static size_t read_files(struct text_list *names, const struct hpcprof_reading *how, struct hpcprof **whole,
                          struct warnings *w)
 {
     unsigned threads = how->threads ? how->threads : parallel_default();
     size_t most = (size_t)threads * FILES_AT_ONCE, first, end;
     struct one_file *list = mem_calloc(2 * most, sizeof *list);
-    struct reading_files r = {.how = how, .alone = files->count == 1, .whole = whole, .warnings = w};
-    own_files(how, files->count, *whole == NULL, &first, &end);
+    struct ranked_file *files = order_by_rank(names, threads);
+    struct reading_files r = {.how = how, .alone = names->count == 1, .whole = whole, .warnings = w};
+    own_files(how, files, names->count, *whole == NULL, &first, &end);
     for (size_t from = first, odd = 0; from < end || r.read.count; odd = !odd) {
         size_t n = end - from < most ? end - from : most;
         r.reading = (struct batch){list + odd * most, n};
         for (size_t i = 0; i < n; i++)
-            r.reading.files[i] = (struct one_file){.path = files->items[from + i], .prepare = how->prepare};
+            r.reading.files[i] = (struct one_file){.path = files[from + i].path, .prepare = how->prepare};
         parallel_for(n + 1, threads, take_or_read, &r);
         progress_report(how->progress, "reading measurements", from - first, end - first);
         r.read = r.reading;
@@ -575,6 +645,7 @@ static size_t read_files(const struct text_list *files, const struct hpcprof_rea
     if (end > first)
         progress_report(how->progress, "reading measurements", end - first, end - first);
     mem_free(list);
+    mem_free(files);
     return r.used;
 }
 

@@ -381,6 +381,27 @@ void hpcprof_finish(struct hpcprof *p)
     merge_totals(p);
 }
 
+/* ---- ranks ------------------------------------------------------------------------------------------------------ */
+
+struct hpcprof_parts hpcprof_parts(const struct hpcprof_process *processes, size_t count)
+{
+    struct hpcprof_parts all = {0}, ranked = {0};
+    struct hashmap seen = {0};
+    for (size_t i = 0; i < count; i++) {
+        all.processes++;
+        all.threads += processes[i].thread_count;
+        if (processes[i].rank < 0)
+            continue;
+        uint32_t *slot = hashmap_put(&seen, (uint64_t)processes[i].rank);
+        ranked.ranks += *slot == HASHMAP_NONE;
+        *slot = 0;
+        ranked.processes++;
+        ranked.threads += processes[i].thread_count;
+    }
+    hashmap_release(&seen);
+    return ranked.ranks ? ranked : all;
+}
+
 /* ---- call paths ---------------------------------------------------------------------------------------------- */
 
 bool hpcprof_has_paths(const struct hpcprof *p)

@@ -74,14 +74,21 @@ uint32_t columns_statistic(struct maker *m, const struct expr_operand *o, uint32
     return column;
 }
 
+uint32_t columns_parts(const struct hpcprof *p, enum statistic_over over)
+{
+    struct hpcprof_parts parts = hpcprof_parts(p->processes, p->process_count);
+    return over == STAT_REPETITIONS ? 1
+           : over == STAT_THREADS   ? parts.threads
+           : parts.ranks            ? parts.ranks
+                                    : parts.processes;
+}
+
 static size_t parts_of_run(const struct maker *m, uint32_t run, enum statistic_over over)
 {
     size_t parts = 0;
     for (size_t i = 0; i < m->input_count; i++)
         if (m->inputs[i].run == run && !m->inputs[i].finished)
-            parts += over == STAT_THREADS ? m->inputs[i].profile->thread_count
-                     : over == STAT_RANKS ? m->inputs[i].profile->process_count
-                                          : 1;
+            parts += columns_parts(m->inputs[i].profile, over);
     return parts;
 }
 

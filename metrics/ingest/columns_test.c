@@ -182,7 +182,7 @@ static void test_wanted(void)
     } wanted[] = {
         {{"/opt/app 0x1000 C 1\nthread\n/opt/app 0x1000 C 3\n"}, "C!=40 mean(C over threads)=20"},
         {{"/opt/app 0x1000 C 1\n"}, "C!=10"},
-        {{"/opt/app 0x1000 C 1\nprocess 1\n/opt/app 0x1000 C 5\n"},
+        {{"/opt/app 0x1000 C 1\nprocess -1\n/opt/app 0x1000 C 5\n"},
          "C!=60 mean(C over threads)=30 max(C over ranks)=50"},
         {{"/opt/app 0x1000 C 1\n", "/opt/app 0x1000 C 2\nthread\n/opt/app 0x1000 C 4\n"},
          "a.C!=10 b.C=60 b.mean(C over threads)=30"},
@@ -201,22 +201,17 @@ static void test_wanted(void)
     }
 }
 
-/* Who spent what where: the whole program, and the places with most, of every shown event; by place. The first process has no rank,
-   and so a number that no rank has. */
+/* Who spent what where: the whole program, and the places with most, of every shown event; by place. The first process has no
+   rank: it is a launcher, and has no rows. */
 static void test_thread_values(void)
 {
     static const char want[] = "C 0.0 program 50\n"
-                               "C 1.0 program 30\n"
-                               "C 1.1 program 0\n"
-                               "C 1.0 proc 30\n"
-                               "C 1.0 loop 20\n"
-                               "C 1.0 line 20\n"
-                               "C 1.0 line 10\n"
+                               "C 0.1 program 0\n"
                                "C 0.0 proc 50\n"
                                "C 0.0 line 50\n";
     static const char *const kinds[] = {"program", "module", "file", "proc", "inline", "loop", "line"};
-    const char *samples[] = {"/opt/app 0x1000 C 1\n/opt/app 0x1010 C 2\nthread\nprocess 0\n/opt/app 0x2000 C 5\n",
-                             NULL};
+    const char *samples[] = {
+        "/opt/app 0x1000 C 1\n/opt/app 0x1010 C 2\nthread\nprocess 0\n/opt/app 0x2000 C 5\nthread\n", NULL};
     struct config *c = config_from("", 1);
     config_set_thread_values(c, true);
     struct made m = make(c, samples, modules);

@@ -78,6 +78,8 @@ void columns_assign_events(struct columns *, const struct config *, const struct
                            struct strtab *, struct warnings *);
 /* By region of the measurement: is it the named one, or in it? NULL: no region is asked for. */
 bool *columns_regions_named(struct arena *, const struct strtab *, const struct hpcprof *, str_id region);
+/* How many threads, ranks or repetitions a measurement is of; without ranks, each process is one. */
+uint32_t columns_parts(const struct hpcprof *, enum statistic_over);
 void columns_release(struct columns *, const struct input *);
 
 /* ---- the loops' properties as columns ------------------------------------------------------------------------ */

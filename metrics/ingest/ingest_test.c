@@ -34,6 +34,7 @@ static const char shown[] = "<measured event='C'/><measured event='D'/><measured
 
 struct who { /* -1: all */
     int run, repetition, file, thread;
+    bool rank; /* the file's rank: all its files */
 };
 
 struct sample {
@@ -60,15 +61,17 @@ static unsigned below(unsigned n)
     return (unsigned)(seed >> 20) % n;
 }
 
+/* In the first run, two files are of one rank; in the second, one is a launcher's. */
+static int32_t rank_of(struct who w)
+{
+    return w.file < 2 ? w.file : w.run ? -1 : 1;
+}
+
 static bool is_of(struct who w, struct who wanted)
 {
     return w.run == wanted.run && (wanted.repetition < 0 || w.repetition == wanted.repetition) &&
-           (wanted.file < 0 || w.file == wanted.file) && (wanted.thread < 0 || w.thread == wanted.thread);
-}
-
-static int32_t rank_of(struct who w)
-{
-    return w.run == 1 && w.file == 0 ? -1 : w.file;
+           (wanted.file < 0 || (wanted.rank ? rank_of(w) == rank_of(wanted) : w.file == wanted.file)) &&
+           (wanted.thread < 0 || w.thread == wanted.thread);
 }
 
 /* ---- samples to files ---------------------------------------------------------------------- */
@@ -92,12 +95,12 @@ static void make_world(struct world *w)
             for (unsigned f = 0; f < w->files; f++)
                 w->threads[run][k][f] = 1 + below(THREADS);
             for (unsigned i = 0; i < 4; i++) {
-                add_sample(w, (struct who){(int)run, (int)k, 0, 0}, "CD"[i & 1]);
+                add_sample(w, (struct who){(int)run, (int)k, 0, 0, false}, "CD"[i & 1]);
                 w->samples[w->count - 1].in_region = i & 2;
             }
         }
     for (unsigned more = below(SAMPLES - (unsigned)w->count); more > 0; more--) {
-        struct who who = {(int)below(w->runs), (int)below(w->repetitions), (int)below(w->files), 0};
+        struct who who = {(int)below(w->runs), (int)below(w->repetitions), (int)below(w->files), 0, false};
         who.thread = (int)below(w->threads[who.run][who.repetition][who.file]);
         add_sample(w, who, "CD"[below(2)]);
     }
@@ -132,7 +135,8 @@ static void write_file(const struct world *w, struct who who)
     struct err err = {0};
     struct outfile *out;
     char *folder = folder_of(w, (unsigned)who.run, (unsigned)who.repetition);
-    char *path = mem_printf("%s/%u.hpcprof", folder, who.file);
+    char *path =
+        mem_printf("%s/%c.hpcprof", folder, (who.run ? "zya" : "zbc")[who.file]); /* not in the order of ranks */
     struct hpcprof *p = file_of(w, who);
     mkdir(folder, 0777);
     if (outfile_create(path, &out, &err) < 0 || hpcprof_write(p, out, &err) < 0 || outfile_commit(out, &err) < 0)
@@ -197,6 +201,12 @@ static bool next_part(const struct world *w, struct who *who, enum statistic_ove
     return ++who->repetition < (int)w->repetitions;
 }
 
+/* Launchers are no part, and a rank's second file is none of its own. */
+static bool is_part(struct who who, enum statistic_over over)
+{
+    return over == STAT_REPETITIONS || who.file < 2 || (who.run == 0 && over == STAT_THREADS);
+}
+
 static double statistic(enum statistic which, const double *values, size_t n)
 {
     double sum = 0, least = values[0], most = 0, squares = 0, with = 0;
@@ -253,7 +263,7 @@ static unsigned wrong_sums(const struct world *w, const struct experiment *e, un
         return 1;
     for (place_ix i = 0; i < e->place_count; i++)
         for (enum value_form form = 0; form < VALUE_FORMS; form++) {
-            uint64_t sum = spent(w, e, (struct who){(int)run, -1, -1, -1}, metric, i, form);
+            uint64_t sum = spent(w, e, (struct who){(int)run, -1, -1, -1, false}, metric, i, form);
             wrong += !near(experiment_value(e, column, i, form), sum ? (double)sum / w->repetitions : NAN);
         }
     return wrong;
@@ -274,10 +284,12 @@ static unsigned wrong_statistics(const struct world *w, const struct experiment 
         for (place_ix i = 0; i < e->place_count; i++)
             for (enum value_form form = 0; form < VALUE_FORMS && column < e->metric_count; form++) {
                 double values[REPETITIONS * FILES * THREADS], got = experiment_value(e, column, i, form);
-                struct who who = {(int)run, -1, -1, -1};
+                struct who who = {(int)run, -1, -1, -1, false};
                 size_t n = 0;
+                who.rank = over == STAT_RANKS;
                 while (next_part(w, &who, over))
-                    values[n++] = (double)spent(w, e, who, metric, i, form);
+                    if (is_part(who, over))
+                        values[n++] = (double)spent(w, e, who, metric, i, form);
                 wrong += !near(got, statistic(which, values, n));
             }
         wrong += column == e->metric_count;
@@ -290,7 +302,7 @@ static unsigned wrong_statistics(const struct world *w, const struct experiment 
 static unsigned wrong_columns(const struct world *w, const struct experiment *e, unsigned run, size_t metric)
 {
     unsigned wrong = 0;
-    struct who who = {(int)run, -1, -1, -1};
+    struct who who = {(int)run, -1, -1, -1, false};
     size_t column = 0;
     char *begin = mem_printf("%s%s[", w->runs == 1 ? "" : run ? "b." : "a.", metrics[metric]);
     while (column < e->metric_count && !str_starts(strtab_get(e->strings, e->metrics[column].name), begin))
@@ -306,14 +318,6 @@ static unsigned wrong_columns(const struct world *w, const struct experiment *e,
             }
     }
     return wrong;
-}
-
-/* Of equal numbers in several repetitions, the sum. A process without a rank is behind the run's ranks and those before it. */
-static uint64_t number_of(const struct world *w, struct who who)
-{
-    int32_t rank = rank_of(who);
-    uint64_t ranks = w->files == 1 && who.run == 1 ? 0 : w->files;
-    return rank >= 0 ? (uint64_t)rank : ranks + (uint64_t)who.repetition * w->files + (uint64_t)who.file;
 }
 
 static double row_of(const struct experiment *e, const struct table *t, size_t column, uint64_t process,
@@ -335,16 +339,17 @@ static unsigned wrong_rows(const struct world *w, const struct experiment *e, co
 {
     unsigned wrong = 0;
     size_t column = metric_of(e, w, run, metric);
-    struct who who = {(int)run, -1, -1, -1};
+    struct who who = {(int)run, -1, -1, -1, false};
     while (next_part(w, &who, STAT_THREADS)) {
-        uint64_t number = number_of(w, who);
-        bool again = false; /* in an earlier repetition */
-        for (int k = 0; k < who.repetition; k++) {
-            struct who other = {who.run, k, who.file, who.thread};
-            again |= number_of(w, other) == number && who.thread < (int)w->threads[run][k][who.file];
-        }
+        uint64_t number = (uint64_t)rank_of(who);
+        bool again = !is_part(who, STAT_THREADS); /* or in an earlier file */
+        for (int k = 0; k <= who.repetition; k++)
+            for (int f = 0; f < (k < who.repetition ? (int)w->files : who.file); f++) {
+                struct who other = {who.run, k, f, who.thread, false};
+                again |= (uint64_t)rank_of(other) == number && who.thread < (int)w->threads[run][k][f];
+            }
         for (place_ix i = 0; i < e->place_count && !again; i++) {
-            struct who all = {(int)run, rank_of(who) < 0 ? who.repetition : -1, who.file, who.thread};
+            struct who all = {(int)run, -1, who.file, who.thread, true};
             uint64_t sum = spent(w, e, all, metric, i, VALUE_INCLUSIVE);
             bool has = i == 0 || (sum && e->places[i].kind >= PLACE_PROC);
             wrong += !near(row_of(e, t, column, number, (uint64_t)who.thread, i), has ? (double)sum : NAN);
@@ -363,7 +368,7 @@ static unsigned wrong_table(const struct world *w, const struct experiment *e)
         if (strcmp(table_declared(e->tables.items[i])->name, TABLE_THREAD_VALUES) == 0)
             t = e->tables.items[i];
     for (unsigned run = 0; run < w->runs; run++) {
-        struct who who = {(int)run, -1, -1, -1};
+        struct who who = {(int)run, -1, -1, -1, false};
         while (next_part(w, &who, STAT_THREADS))
             parts[run]++;
         for (size_t m = 0; m < METRICS && parts[run] > 1 && t; m++)
@@ -504,7 +509,7 @@ int main(void)
         for (unsigned run = 0; run < w.runs; run++)
             for (unsigned k = 0; k < w.repetitions; k++)
                 for (unsigned f = 0; f < w.files; f++)
-                    write_file(&w, (struct who){(int)run, (int)k, (int)f, 0});
+                    write_file(&w, (struct who){(int)run, (int)k, (int)f, 0, false});
         check_world(&w);
         char *command = mem_printf("rm -r %s", w.folder);
         CHECK(system(command) == 0);

@@ -115,26 +115,49 @@ static void take_modules(struct experiment *e, const struct input *inputs, size_
     e->runs[number].module_count = (uint32_t)all.count;
 }
 
-/* The first process is the program that was run; the names of its files do not show it. */
-static uint32_t root_of(const struct hpcprof_process *all, uint32_t n)
+struct processes { /* of all runs, with the CPU time of each */
+    struct VEC(struct hpcprof_process) list;
+    struct VEC(uint64_t) cpu;
+};
+
+/* The program of a run: in the first rank, the process that computed, because others are shells and launchers; without
+   ranks the first process, or the last program that it became (by a wrapper's exec). Names of files do not show it. */
+static uint32_t root_of(const struct processes *all, uint32_t from, uint32_t n)
 {
+    const struct hpcprof_process *p = all->list.items + from;
     uint32_t first = 0;
     for (uint32_t i = 1; i < n; i++)
-        if (all[i].start_ns && (!all[first].start_ns || all[i].start_ns < all[first].start_ns))
+        if (p[i].start_ns && (!p[first].start_ns || p[i].start_ns < p[first].start_ns))
             first = i;
     uint32_t root = first;
     for (uint32_t i = 0; i < n; i++)
-        if (all[i].pid && all[i].pid == all[first].pid && all[i].host == all[first].host &&
-            all[i].start_ns > all[root].start_ns)
+        if (p[i].pid && p[i].pid == p[first].pid && p[i].host == p[first].host && p[i].start_ns > p[root].start_ns)
+            root = i;
+    if (hpcprof_parts(p, n).ranks == 0)
+        return root;
+    for (uint32_t i = 0; i < n; i++)
+        if (p[i].rank >= 0 && (p[root].rank < 0 || p[i].rank < p[root].rank ||
+                               (p[i].rank == p[root].rank && all->cpu.items[from + i] > all->cpu.items[from + root])))
             root = i;
     return root;
+}
+
+static void copy_processes(struct experiment *e, const struct hpcprof *p, struct processes *all)
+{
+    for (size_t i = 0; i < p->process_count; i++) {
+        uint64_t cpu = 0;
+        for (uint32_t t = 0; t < p->processes[i].thread_count; t++)
+            cpu += p->threads[p->processes[i].first_thread + t].cpu_ns;
+        *vec_push(&all->list) = copy_process(e, p, i);
+        *vec_push(&all->cpu) = cpu;
+    }
 }
 
 /* The runs, and their processes in that order. */
 static void copy_runs(struct experiment *e, const struct config *config, const struct correlation *c,
                       const struct input *inputs, size_t n)
 {
-    struct VEC(struct hpcprof_process) all = {0};
+    struct processes all = {0};
     e->run_count = config->runs.count;
     e->runs = mem_calloc(e->run_count, sizeof *e->runs);
     for (uint32_t i = 0; i < e->run_count; i++) {
@@ -143,19 +166,19 @@ static void copy_runs(struct experiment *e, const struct config *config, const s
         run->asked = asked_of(e, inputs, n, i);
         take_modules(e, inputs, n, i);
         environment_take(e, c, inputs, n, i);
-        run->process_first = (uint32_t)all.count;
+        run->process_first = (uint32_t)all.list.count;
         for (size_t k = 0; k < n; k++)
             if (inputs[k].run == i)
-                for (size_t p = 0; p < inputs[k].profile->process_count; p++)
-                    *vec_push(&all) = copy_process(e, inputs[k].profile, p);
-        run->process_count = (uint32_t)all.count - run->process_first;
-        for (size_t k = all.count; k-- > run->process_first;)
-            run->machine = all.items[k].machine ? all.items[k].machine : run->machine;
-        run->root = run->process_first + root_of(all.items + run->process_first, run->process_count);
-        run->command = run->process_count ? all.items[run->root].command : 0;
+                copy_processes(e, inputs[k].profile, &all);
+        run->process_count = (uint32_t)all.list.count - run->process_first;
+        for (size_t k = all.list.count; k-- > run->process_first;)
+            run->machine = all.list.items[k].machine ? all.list.items[k].machine : run->machine;
+        run->root = run->process_first + root_of(&all, run->process_first, run->process_count);
+        run->command = run->process_count ? all.list.items[run->root].command : 0;
     }
-    e->processes = all.items;
-    e->process_count = all.count;
+    vec_release(&all.cpu);
+    e->processes = all.list.items;
+    e->process_count = all.list.count;
 }
 
 /* The default title: the program. */

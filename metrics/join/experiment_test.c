@@ -594,7 +594,7 @@ static void test_statistics(void)
         {"count(C over ranks)", 2, 1, 1},
     };
     const char *samples[] = {
-        "/opt/app 0x1012 C 1\nthread\n/opt/app 0x1020 C 2\nthread\nprocess 3\n/opt/app 0x2000 C 4\n", NULL};
+        "/opt/app 0x1012 C 1\nthread\n/opt/app 0x1020 C 2\nthread\nprocess -1\n/opt/app 0x2000 C 4\n", NULL};
     struct config *c = config_create();
     struct err err = {0};
     config_add_measurement(c, "r");

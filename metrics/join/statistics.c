@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statistics over the threads or processes of a run: mean(CYCLES over threads), imbalance(CYCLES over ranks).
+ * Statistics over the threads or ranks of a run: mean(CYCLES over threads), imbalance(CYCLES over ranks).
  *
  * A statistic at a place is one of each thread's inclusive cost there, so it cannot be computed from the sums: the
  * measurements are read a second time, file by file, each thread's counts are summed up the tree, and only the data
  * that the statistics need are kept. Threads without cost at a place count there as 0 (a thread that takes no part in a
  * loop is an imbalance), except for `count`, the number of threads with some cost. In the tree of calls the same is
  * done by node, a context's being that of the innermost frame.
+ *
+ * A rank is identified by its number: the costs of its processes (a shell, numactl, the program), which are read one after the
+ * other, are added. In a run with ranks, processes without one are launchers and do not count; in a run without, every
+ * process is a rank.
  */
 #include "metrics/join/join.h"
 
@@ -28,8 +32,9 @@ struct gathering { /* one metric over one kind of part, in one tree */
     size_t tree;
     enum statistic_over over;
     struct spread *spreads[VALUE_FORMS];
-    uint32_t parts; /* threads or processes of the run, with data or without */
+    uint32_t parts; /* threads or ranks of the run, with data or without */
     /* of the part at hand */
+    int32_t rank; /* of a run with ranks: whose processes are being added up; -1: nobody's */
     uint64_t *values[VALUE_FORMS];
     struct VEC(uint32_t) touched;
     bool *inside;  /* by region of the measurement at hand; NULL: all */
@@ -44,7 +49,7 @@ struct reading {
     const place_ix *new_of;
     size_t sites, calls;           /* those that have a place, a node */
     uint32_t run, processes, seen; /* of the run, in inputs before this one; of this one, in files before this one */
-    uint64_t ranks;                /* of the run: all are below this */
+    bool ranks;                    /* the run has some: processes without one are launchers */
     bool paths;                    /* the input has some */
     const struct input *finished;  /* the measurement was a database; or NULL */
     struct table *by_thread;       /* NULL: not requested */
@@ -88,8 +93,7 @@ static void note_thread(struct reading *r, struct gathering *g, const struct hpc
 {
     const struct hpcprof_thread *t = &p->threads[thread];
     int32_t rank = p->processes[t->process].rank;
-    struct thread_values_of who = {.process =
-                                       rank >= 0 ? (uint32_t)rank : r->ranks + r->processes + r->seen + t->process,
+    struct thread_values_of who = {.process = rank >= 0 ? (uint32_t)rank : r->processes + r->seen + t->process,
                                    .thread = t->number,
                                    .name = strtab_add(r->e->strings, strtab_get(p->strings, t->name))};
     struct VEC(place_ix) places = {0};
@@ -104,17 +108,32 @@ static void note_thread(struct reading *r, struct gathering *g, const struct hpc
     vec_release(&places);
 }
 
-/* The thread or process is complete: its costs become part of the spreads. */
-static void end_part(struct gathering *g)
+/* The thread or rank is complete: its costs become part of the spreads if it counts. */
+static void end_part(struct gathering *g, bool counts)
 {
     for (size_t i = 0; i < g->touched.count; i++)
         for (enum value_form form = 0; form < VALUE_FORMS; form++) {
             uint32_t node = g->touched.items[i];
-            add_value(&g->spreads[form][node], g->values[form][node]);
+            add_value(&g->spreads[form][node], counts ? g->values[form][node] : 0);
             g->values[form][node] = 0;
         }
     g->touched.count = 0;
-    g->parts++;
+    g->parts += counts;
+    g->rank = -1;
+}
+
+/* What comes next is of this process: another rank's values are complete. */
+static void begin_process(const struct reading *r, struct gathering *g, const struct hpcprof_process *p)
+{
+    if (g->rank >= 0 && g->rank != p->rank)
+        end_part(g, true);
+    if (g->over == STAT_RANKS && r->ranks)
+        g->rank = p->rank;
+}
+
+static bool is_launcher(const struct reading *r, const struct hpcprof_process *p)
+{
+    return r->ranks && p->rank < 0;
 }
 
 /* ---- one measurement ------------------------------------------------------------------------- */
@@ -154,11 +173,14 @@ static void gather_counts(struct reading *r, struct gathering *g, const struct h
 {
     size_t at = 0, parts = g->over == STAT_THREADS ? p->thread_count : p->process_count;
     for (uint32_t part = 0; part < parts; part++) {
+        const struct hpcprof_process *of = &p->processes[g->over == STAT_THREADS ? p->threads[part].process : part];
+        begin_process(r, g, of);
         for (; at < p->count_count && part_of(p, g, p->counts[at].thread) == part; at++)
             add_count(r, g, p, known, &p->counts[at]);
-        if (g->kept)
+        if (g->kept && !is_launcher(r, of))
             note_thread(r, g, p, part);
-        end_part(g);
+        if (g->rank < 0)
+            end_part(g, !is_launcher(r, of));
     }
 }
 
@@ -214,8 +236,7 @@ static void gather_kept(struct reading *r, struct gathering *g, const struct hpc
                         const struct context_sites *known)
 {
     struct VEC(struct part_of_database) list = {0};
-    uint32_t parts = g->over == STAT_THREADS ? (uint32_t)p->thread_count : (uint32_t)p->process_count,
-             before = g->parts;
+    uint32_t parts = columns_parts(p, g->over), before = g->parts;
     for (size_t i = 0; i < r->finished->threads.count && g->tree == TREE_SCOPES; i++) {
         const struct thread_value *v = &r->finished->threads.items[i];
         uint32_t node = is_event(r, g, p, v->event) && !g->inside ? node_of_value(r, g, known, v) : NODE_NONE;
@@ -227,7 +248,7 @@ static void gather_kept(struct reading *r, struct gathering *g, const struct hpc
         const struct thread_value *v = list.items[i].value, *next = i + 1 < list.count ? list.items[i + 1].value : NULL;
         add_part(r, g, p, &list.items[i]);
         if (!next || next->process != v->process || (g->over == STAT_THREADS && next->thread != v->thread))
-            end_part(g);
+            end_part(g, true);
     }
     if (list.count && g->parts < before + parts) /* no row means no cost */
         g->parts = before + parts;
@@ -237,7 +258,7 @@ static void gather_kept(struct reading *r, struct gathering *g, const struct hpc
 static void gather_finished(struct reading *r, struct gathering *g, const struct hpcprof *p,
                             const struct context_sites *known)
 {
-    if ((g->over == STAT_THREADS ? p->thread_count : p->process_count) == 1)
+    if (columns_parts(p, g->over) == 1)
         gather_counts(r, g, p, known);
     else
         gather_kept(r, g, p, known);
@@ -308,7 +329,7 @@ static int end_repetition(struct reading *r, uint32_t run, struct err *err)
     if (ranks_unite(r->config->ranks, &(struct ranks_work){&p, pack_repetition, add_repetition, NULL}, err) < 0)
         return -1;
     for (size_t i = 0; (g = repeated(&p, &i)); i++)
-        end_part(g);
+        end_part(g, true);
     return 0;
 }
 
@@ -387,7 +408,7 @@ static struct gathering *gathering_of(struct reading *r, size_t tree, uint32_t b
     size_t n = r->e->trees[tree].node_count;
     if (known)
         return known;
-    struct gathering g = {.base = base, .over = over, .tree = tree};
+    struct gathering g = {.base = base, .over = over, .tree = tree, .rank = -1};
     for (enum value_form form = 0; form < VALUE_FORMS; form++) {
         g.spreads[form] = mem_calloc(n, sizeof *g.spreads[form]);
         g.values[form] = mem_calloc(n, sizeof *g.values[form]);
@@ -579,18 +600,18 @@ static int gather_input(struct reading *r, const struct input *input, struct err
         status = gather_files(r, input, err);
     else if (!ranks || ranks->me == 0)
         gather_measurement(r, input->profile);
+    for (size_t i = 0; i < r->list.count; i++)
+        if (r->list.items[i].rank >= 0)
+            end_part(&r->list.items[i], true);
     return status == 0 ? end_repetition(r, input->run, err) : -1;
 }
 
-/* A process without a rank, mpirun's say, has a number that no rank of its run has. */
-static uint64_t ranks_of_run(const struct input *first, const struct input *end)
+static bool has_ranks(const struct input *first, const struct input *end)
 {
-    uint64_t ranks = 0;
     for (const struct input *i = first; i < end && i->run == first->run; i++)
-        for (size_t k = 0; k < i->profile->process_count; k++)
-            if (i->profile->processes[k].rank >= (int64_t)ranks)
-                ranks = (uint64_t)i->profile->processes[k].rank + 1;
-    return ranks;
+        if (hpcprof_parts(i->profile->processes, i->profile->process_count).ranks)
+            return true;
+    return false;
 }
 
 int statistics_compute(struct experiment *e, struct correlation *c, const struct config *config,
@@ -608,7 +629,7 @@ int statistics_compute(struct experiment *e, struct correlation *c, const struct
     for (size_t i = 0; r.list.count && status == 0 && i < input_count; i++) {
         if (i == 0 || inputs[i].run != inputs[i - 1].run) {
             r.processes = 0;
-            r.ranks = ranks_of_run(&inputs[i], inputs + input_count);
+            r.ranks = has_ranks(&inputs[i], inputs + input_count);
         }
         r.run = inputs[i].run;
         r.paths = c->with_paths.items[i];

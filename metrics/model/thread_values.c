@@ -21,7 +21,7 @@ static const struct table_column columns[] = {
     {.name = "process",
      .type = TABLE_COUNT,
      .merge = TABLE_KEY,
-     .description = "its rank, or a number after those of the run's ranks"},
+     .description = "its rank; a number if the run has no ranks"},
     {.name = "thread", .type = TABLE_COUNT, .merge = TABLE_KEY},
     {.name = "name", .type = TABLE_TEXT, .merge = TABLE_LAST, .description = "the thread's"},
     {.name = "value", .type = TABLE_NUMBER, .merge = TABLE_SUM, .description = "including everything below the place"},

@@ -9,15 +9,13 @@ HYPOTHESIS Parallel {
 }
 
 /*
- * Libraries start threads that only wait, launchers are processes of the run, and the first thread of a process often only distributes
- * work and waits for it. So means are over the threads with any samples, minus one for each process if the idlest of several has less than a
- * twentieth of the busiest one's time, and over the ranks.
+ * Libraries start threads that only wait, and the first thread of a process often only distributes work and waits for it. So means are
+ * over the threads with any samples, minus one for each process if the idlest of several has less than a twentieth of the busiest one's time.
  */
 LET seen_to_compute = total(count(time over threads));
 LET only_hands_out = seen_to_compute > 2.5 * run.processes AND total(min(time over threads)) < 0.05 * total(max(time over threads));
 LET computing = seen_to_compute - or(if(only_hands_out, run.processes, 0), 0);
 LET mean_of_threads = mean(time over threads) * run.threads / computing;
-LET mean_of_ranks = mean(time over ranks) * run.processes / run.ranks;
 
 PROPERTY LoadImbalance {
     // Waiting summed over threads / (duration x threads); Periscope's imbalance in a parallel region or loop (5%).
@@ -82,12 +80,12 @@ PROPERTY RankImbalance {
     // Only for ranks: processes of a compiler driver or of a shell are not expected to be balanced.
     FOR PROGRAM, PROCEDURE, LOOP;
     WHERE module IS NOT "libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*"; // where ranks wait for each other
-    LET waits = max(time over ranks) - mean_of_ranks;
-    CONDITION: run.ranks > 1.5 AND waits > 0.1 * mean_of_ranks AND count(time over ranks) > 1.5;
+    LET waits = max(time over ranks) - mean(time over ranks);
+    CONDITION: run.ranks > 1.5 AND waits > 0.1 * mean(time over ranks) AND count(time over ranks) > 1.5;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * waits / total(max(time over ranks));
     TITLE: "Load imbalance between ranks in {place}";
-    EVIDENCE: "the busiest of {run.ranks} ranks takes {max(time over ranks) / mean_of_ranks:.2} times the mean";
+    EVIDENCE: "the busiest of {run.ranks} ranks takes {max(time over ranks) / mean(time over ranks):.2} times the mean";
     EXPLANATION: "The other ranks wait for the slowest one at the next message or collective call.";
     REMEDY: "Divide the data by cost; check whether one machine is slower than the others.";
 }
@@ -98,13 +96,11 @@ PROPERTY SlowRank {
     REFINES RankImbalance;
     FOR PROGRAM, PROCEDURE, LOOP;
     WHERE module IS NOT "libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*"; // as above
-    LET others = (mean_of_ranks * run.ranks - max(time over ranks)) / (run.ranks - 1);
-        squares = (stddev(time over ranks) * stddev(time over ranks) + mean(time over ranks) * mean(time over ranks)) * run.processes / run.ranks;
-        spread = sqrt(max(squares - mean_of_ranks * mean_of_ranks, 0));
+    LET others = (mean(time over ranks) * run.ranks - max(time over ranks)) / (run.ranks - 1);
     CONDITION: run.ranks > 2.5 AND max(time over ranks) > 1.3 * others
-        AND spread < 1.2 * (max(time over ranks) - others) * sqrt(run.ranks - 1) / run.ranks;
+        AND stddev(time over ranks) < 1.2 * (max(time over ranks) - others) * sqrt(run.ranks - 1) / run.ranks;
     CONFIDENCE: 0.8;
-    SEVERITY: 100 * (max(time over ranks) - mean_of_ranks) / total(max(time over ranks));
+    SEVERITY: 100 * (max(time over ranks) - mean(time over ranks)) / total(max(time over ranks));
     TITLE: "One rank is slowest in {place}";
     EVIDENCE: "it takes {max(time over ranks) / others:.2} times as long as the others on average";
     REMEDY: "Compare the ranks (print --per-thread) to see whether this one has more work or a slower machine.";
