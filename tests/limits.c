@@ -3,7 +3,8 @@
  * limits TEST ARGS...: runs a test with limits on time and memory, which are generous: they end what hangs or runs
  * away, not what is slow. What the test leaves behind is an error too: a process that goes on, a file in TMPDIR. The
  * words come as TAP's "Bail out!". In tests in C, memory that nobody wrote yet is filled (glibc): what reads one too far
- * of a growing array meets no pointer there, and no number that is right.
+ * of a growing array meets no pointer there, and no number that is right. The last line is the time that the test took:
+ * "# took: 12.3 s, 8.1 s of processors".
  *
  *     TEST_SECONDS     1200        TEST_MEGABYTES     8000, of all its processes together
  */
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -215,6 +217,19 @@ static int watch(pid_t test, long seconds, long most)
     }
 }
 
+static double seconds_of(struct timeval t)
+{
+    return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static void print_time(long begun)
+{
+    struct rusage used;
+    getrusage(RUSAGE_CHILDREN, &used);
+    printf("# took: %.1f s, %.1f s of processors\n", (double)(now_ms() - begun) / 1000,
+           seconds_of(used.ru_utime) + seconds_of(used.ru_stime));
+}
+
 static void fill_memory(const char *test)
 {
     static const char in_c[] = "test"; /* name_test, and what tests/mutation/run.sh makes of it */
@@ -237,6 +252,7 @@ int main(int argc, char **argv)
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     signal(SIGHUP, on_signal);
+    long begun = now_ms();
     pid_t test = fork();
     if (test == 0) {
         signal(SIGINT, SIG_DFL);
@@ -255,5 +271,6 @@ int main(int argc, char **argv)
     left = (status >= 0 && !getenv("KEEP") && say_files()) || left;
     if (!getenv("KEEP"))
         nftw(own_tmp, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+    print_time(begun);
     return status < 0 || left ? 99 : status;
 }
