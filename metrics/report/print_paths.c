@@ -92,6 +92,7 @@ struct down {
     struct view *t;
     size_t tree;
     double *value;   /* by node, of the metric that sorts */
+    double *self;    /* by node, metric_count each: of frames, their own code with its loops, without callees */
     uint32_t *child; /* child[first[n] .. first[n + 1]) are n's, largest first */
     size_t *first;
 };
@@ -123,6 +124,37 @@ static void find_children(struct down *d)
             qsort_r(d->child + d->first[i], d->first[i + 1] - d->first[i], sizeof *d->child, compare_children, d);
 }
 
+/* What a frame has itself, and what its loops and inlined calls have. */
+static void find_self(struct down *d)
+{
+    const struct experiment *e = d->t->e;
+    size_t metrics = e->metric_count, n = e->trees[d->tree].node_count;
+    d->self = mem_alloc(n * metrics * sizeof *d->self);
+    for (uint32_t node = 0; node < n; node++)
+        for (size_t m = 0; m < metrics; m++)
+            d->self[node * metrics + m] = experiment_node_value(e, d->tree, m, node, VALUE_EXCLUSIVE);
+    for (uint32_t node = (uint32_t)n; node-- > 1;) {
+        uint32_t up = experiment_node_parent(e, d->tree, node);
+        uint8_t kind = kind_of(e, d->tree, node);
+        if ((kind != PLACE_LOOP && kind != PLACE_INLINE) || kind_of(e, d->tree, up) == PLACE_LINE)
+            continue;
+        for (size_t m = 0; m < metrics; m++) {
+            double *sum = &d->self[up * metrics + m], own = d->self[node * metrics + m];
+            if (!isnan(own))
+                *sum = isnan(*sum) ? own : *sum + own;
+        }
+    }
+}
+
+static double self_of(const struct down *d, uint32_t node, size_t metric)
+{
+    const struct experiment *e = d->t->e;
+    uint8_t kind = kind_of(e, d->tree, node);
+    return kind == PLACE_PROC || kind == PLACE_INLINE
+               ? experiment_compute(e, metric, d->self + node * e->metric_count)
+               : experiment_node_value(e, d->tree, metric, node, VALUE_EXCLUSIVE);
+}
+
 static void add_path_row(struct down *d, uint32_t node, uint32_t depth, uint32_t indent)
 {
     struct view *t = d->t;
@@ -143,7 +175,7 @@ static void add_path_row(struct down *d, uint32_t node, uint32_t depth, uint32_t
     }
     for (size_t m = 0; m < e->metric_count; m++) {
         print_row_values(t, &r)[m] = experiment_node_value(e, d->tree, m, node, VALUE_INCLUSIVE);
-        print_row_values(t, &r)[e->metric_count + m] = experiment_node_value(e, d->tree, m, node, VALUE_EXCLUSIVE);
+        print_row_values(t, &r)[e->metric_count + m] = self_of(d, node, m);
     }
     *vec_push(&t->rows) = r;
 }
@@ -160,8 +192,10 @@ int print_rows_of_paths(struct view *t, struct err *err)
         return print_no_paths(err);
     size_t n = t->e->trees[d.tree].node_count;
     d.value = mem_alloc(n * sizeof *d.value);
-    experiment_column(t->e, d.tree, t->sort_metric, t->sort_exclusive ? VALUE_EXCLUSIVE : VALUE_INCLUSIVE, 0, n,
-                      d.value);
+    find_self(&d);
+    experiment_column(t->e, d.tree, t->sort_metric, VALUE_INCLUSIVE, 0, n, d.value);
+    for (uint32_t i = 0; i < n && t->sort_exclusive; i++)
+        d.value[i] = self_of(&d, i, t->sort_metric);
     find_children(&d);
     *vec_push(&stack) = (struct to_visit){0, 0, 0};
     while (stack.count) {
@@ -173,6 +207,7 @@ int print_rows_of_paths(struct view *t, struct err *err)
     }
     vec_release(&stack);
     mem_free(d.value);
+    mem_free(d.self);
     mem_free(d.child);
     mem_free(d.first);
     return 0;
@@ -185,7 +220,8 @@ struct item {      /* the cost of one node, on its way up: a line's exclusive on
                       requested kind */
     uint32_t leaf; /* the node that cost it */
     uint32_t at;   /* the procedure's node, or the caller's, where it is now; NODE_NONE: there is no caller */
-    place_ix key;  /* where it was called: the call's line. At the beginning the procedure, or what is asked for */
+    place_ix key;  /* where it was called: the call's line, or the inlined call. At the beginning the procedure, or what
+                      is asked for */
 };
 
 struct group { /* items[from .. to) with one key */
@@ -215,11 +251,14 @@ static int compare_groups(const void *a, const void *b)
     return order_of(x->value, y->value) ?: order_of(y->from, x->from); /* a stack: the largest comes off first */
 }
 
-/* The procedure of the frame that the node is in, or the module that stands for a cut path. */
-static uint32_t frame_of(const struct up *u, uint32_t node)
+/* The procedure or the inlined call that the node is in, or the module that stands for a cut path. */
+static uint32_t frame_of(const struct up *u, uint32_t node, bool inlined)
 {
-    while (node != 0 && kind_of(u->t->e, u->tree, node) > PLACE_PROC)
-        node = experiment_node_parent(u->t->e, u->tree, node);
+    for (uint8_t kind; node != 0; node = experiment_node_parent(u->t->e, u->tree, node)) {
+        kind = kind_of(u->t->e, u->tree, node);
+        if (kind <= PLACE_PROC || (inlined && kind == PLACE_INLINE))
+            break;
+    }
     return node;
 }
 
@@ -231,8 +270,9 @@ static void move_up(const struct up *u, struct item *item)
         item->at = item->key = NODE_NONE;
         return;
     }
-    item->key = experiment_node_place(u->t->e, u->tree, call);
-    item->at = frame_of(u, call);
+    bool inlined = kind_of(u->t->e, u->tree, item->at) == PLACE_INLINE;
+    item->key = experiment_node_place(u->t->e, u->tree, inlined ? item->at : call);
+    item->at = frame_of(u, call, true);
 }
 
 /* The requested procedure, for all its callers, once on each path. */
@@ -248,7 +288,7 @@ static void find_items_of(struct up *u)
     print_outermost(e, u->tree, keys, e->place_count);
     for (uint32_t i = 0; i < n; i++)
         if (keys[i] != KEY_NONE)
-            *vec_push(&u->items) = (struct item){i, frame_of(u, i), keys[i]};
+            *vec_push(&u->items) = (struct item){i, frame_of(u, i, true), keys[i]};
     mem_free(keys);
 }
 
@@ -261,7 +301,7 @@ static void find_items(struct up *u)
             any = !isnan(experiment_node_value(e, u->tree, m, i, VALUE_EXCLUSIVE));
         if (!any || kind_of(e, u->tree, i) != PLACE_LINE)
             continue;
-        uint32_t frame = frame_of(u, i);
+        uint32_t frame = frame_of(u, i, false);
         *vec_push(&u->items) = (struct item){i, frame, experiment_node_place(e, u->tree, frame)};
     }
 }
@@ -316,10 +356,11 @@ static void add_caller_row(struct up *u, const struct group *g)
     struct row r = print_row(t, experiment_node_place(e, u->tree, asked ? first->leaf : first->at));
     r.depth = r.indent = g->depth;
     r.values = g->values;
-    if (asked)
-        say_where(t, &r, e->places[first->key].file, e->places[first->key].line_first);
-    if (g->depth > 0 && e->places[first->key].kind == PLACE_LINE)
-        say_where(t, &r, e->places[first->key].file, e->places[first->key].line_first);
+    const struct place *key = &e->places[first->key];
+    if (g->depth > 0 && key->kind == PLACE_INLINE)
+        say_where(t, &r, key->call_file, key->call_line);
+    else if (asked || (g->depth > 0 && key->kind == PLACE_LINE))
+        say_where(t, &r, key->file, key->line_first);
     *vec_push(&t->rows) = r;
 }
 
