@@ -8,7 +8,7 @@ AC_DEFUN([HPCVIEW_COMPILER_TAKES], [
     [AC_MSG_RESULT([yes]); HPCVIEW_CFLAGS="$HPCVIEW_CFLAGS $1"], [AC_MSG_RESULT([no])])
   CFLAGS=$hpcview_saved_CFLAGS])
 
-# HPCVIEW_LIB(NAME, header, library, function, what to call it)
+# HPCVIEW_LIB(NAME, header, library, function, description)
 # A library without pkg-config file that hpcview needs: NAME_LIBS, or its name in $missing.
 AC_DEFUN([HPCVIEW_LIB], [
   AC_CHECK_HEADER([$2],
@@ -49,8 +49,7 @@ AC_DEFUN([HPCVIEW_DWARF], [
      AC_MSG_RESULT([no])])])
 
 # HPCVIEW_OPTIONAL(NAME, name, header, library, function)
-# A library that may be missing: --without-name means without even where it is installed.
-# Sets NAME_LIBS, HAVE_NAME in config.h, the conditional HAVE_NAME, and have_name for the summary.
+# An optional library: --without-name ignores it even if it is installed. Sets NAME_LIBS, HAVE_NAME in config.h, the conditional HAVE_NAME, and have_name for the summary.
 AC_DEFUN([HPCVIEW_OPTIONAL], [
   AC_ARG_WITH([$2], [AS_HELP_STRING([--without-$2], [do not use $2 even where it is installed])], [], [with_$2=check])
   have_$2=no
@@ -62,8 +61,8 @@ AC_DEFUN([HPCVIEW_OPTIONAL], [
   AC_SUBST([$1_LIBS])
   AM_CONDITIONAL([HAVE_$1], [test "x$have_$2" = xyes])])
 
-# HPCVIEW_MPI: --with-mpi[=MPICC], not used unless it is asked for. What the compiler command adds is taken from it, so that one
-# MPI's hpcview and the other's are built with the same compiler. MPI_CFLAGS, MPI_LIBS, HAVE_MPI in config.h, $have_mpi.
+# HPCVIEW_MPI: --with-mpi[=MPICC], only on request. The flags that the compiler command adds are taken from it, so that one MPI's hpcview
+# and the other's are built with the same compiler. MPI_CFLAGS, MPI_LIBS, HAVE_MPI in config.h, $have_mpi.
 AC_DEFUN([HPCVIEW_MPI], [
   AC_ARG_WITH([mpi], [AS_HELP_STRING([--with-mpi@<:@=MPICC@:>@],
     [mpirun -n N hpcview build: N processes share the reading; MPICC: its compiler command, mpicc.openmpi say (mpicc)])], [], [with_mpi=no])
@@ -91,21 +90,21 @@ AC_DEFUN([HPCVIEW_MPI], [
   AC_SUBST([MPI_CFLAGS])
   AC_SUBST([MPI_LIBS])])
 
-# HPCVIEW_SAYS(variable, condition, what is lost without it): "yes", or "no: ...", for the summary.
-AC_DEFUN([HPCVIEW_SAYS], [AS_IF([$2], [$1=yes], [$1="no: $3"])])
+# HPCVIEW_RESULT(variable, condition, consequence of its absence): "yes", or "no: ...", for the summary.
+AC_DEFUN([HPCVIEW_RESULT], [AS_IF([$2], [$1=yes], [$1="no: $3"])])
 
 AC_DEFUN([HPCVIEW_SUMMARY], [
-  HPCVIEW_SAYS([papi_says], [test "x$have_papi" = xyes], [events are those of the kernel: times and software counters, no hardware counters by PAPI])
-  HPCVIEW_SAYS([capstone_says], [test "x$have_capstone" = xyes], [instructions of AArch64 are shown by their bits and kind, and the tests of their decoding have nothing to compare with])
-  HPCVIEW_SAYS([zstd_says], [test "x$have_zstd" = xyes], [zstd-compressed debug sections are not read])
-  HPCVIEW_SAYS([iberty_says], [test "x$have_iberty" = xyes], [C++ and Rust names are shown mangled])
-  HPCVIEW_SAYS([fc_says], [test "x$FC" != xno], [the Fortran example is not built or tested])
-  HPCVIEW_SAYS([cxx_says], [test "x$CXX" != xno], [the C++ example is not built or tested])
-  HPCVIEW_SAYS([openmp_says], [test "x$ac_cv_prog_c_openmp" != xunsupported], [the OpenMP example is not built or tested])
-  HPCVIEW_SAYS([mpi_says], [test "x$have_mpi" = xyes], [one process builds a database, on all processors of its machine (--with-mpi)])
-  AS_IF([test "x$NPM" != xno], [npm_says=yes],
-    [test -f "$srcdir/templates/dist/hpcview.js"], [npm_says="no: the page is the ready-made one of the tarball"],
-    [npm_says="no: the page cannot be bundled from a git checkout"])
+  HPCVIEW_RESULT([papi_result], [test "x$have_papi" = xyes], [events are those of the kernel: times and software counters, no hardware counters by PAPI])
+  HPCVIEW_RESULT([capstone_result], [test "x$have_capstone" = xyes], [instructions of AArch64 are shown by their bits and kind, and the tests of their decoding have nothing to compare with])
+  HPCVIEW_RESULT([zstd_result], [test "x$have_zstd" = xyes], [zstd-compressed debug sections are not read])
+  HPCVIEW_RESULT([iberty_result], [test "x$have_iberty" = xyes], [C++ and Rust names are shown mangled])
+  HPCVIEW_RESULT([fc_result], [test "x$FC" != xno], [the Fortran example is not built or tested])
+  HPCVIEW_RESULT([cxx_result], [test "x$CXX" != xno], [the C++ example is not built or tested])
+  HPCVIEW_RESULT([openmp_result], [test "x$ac_cv_prog_c_openmp" != xunsupported], [the OpenMP example is not built or tested])
+  HPCVIEW_RESULT([mpi_result], [test "x$have_mpi" = xyes], [one process builds a database, on all processors of its machine (--with-mpi)])
+  AS_IF([test "x$NPM" != xno], [npm_result=yes],
+    [test -f "$srcdir/templates/dist/hpcview.js"], [npm_result="no: the page is the ready-made one of the tarball"],
+    [npm_result="no: the page cannot be bundled from a git checkout"])
   AC_MSG_NOTICE([
 
   hpcview $PACKAGE_VERSION, to be installed under $prefix
@@ -115,13 +114,13 @@ AC_DEFUN([HPCVIEW_SUMMARY], [
     libdwarf   yes, interface $dwarf_interface
     Zydis      yes
     zlib       yes
-    PAPI       $papi_says
-    capstone   $capstone_says
-    libzstd    $zstd_says
-    libiberty  $iberty_says
-    MPI        $mpi_says
-    npm        $npm_says
-    Fortran    $fc_says
-    C++        $cxx_says
-    OpenMP     $openmp_says
+    PAPI       $papi_result
+    capstone   $capstone_result
+    libzstd    $zstd_result
+    libiberty  $iberty_result
+    MPI        $mpi_result
+    npm        $npm_result
+    Fortran    $fc_result
+    C++        $cxx_result
+    OpenMP     $openmp_result
     ])])

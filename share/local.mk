@@ -35,7 +35,7 @@ CLEANFILES += $(EXAMPLES) %D%/examples/heat/*.o %D%/examples/heat/*.mod
 examples: $(EXAMPLES)
 .PHONY: examples
 
-# With their own flags: what is measured in the tests is what a user builds, whatever flags hpcview is built with.
+# With their own flags: the tests measure programs as a user builds them, independent of the flags of hpcview's own build.
 $(EXAMPLES): $(dist_heat_DATA) $(dist_particles_DATA) $(dist_wave_DATA)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && cd $(@D) && \
 	  env -u MAKEFLAGS $(MAKE) -s -f $(abs_top_srcdir)/$(@D)/Makefile \
@@ -57,7 +57,7 @@ share-clean:
 	@for folder in %D%/metrics %D%/machines %D%/properties; do test ! -h $$folder || rm -f $$folder; done
 .PHONY: share-here share-clean
 
-# ---- machines: what hpcview simulate simulates, and what hpcview quality counts with; one file each --------------------------
+# ---- machines for hpcview simulate and hpcview quality; one file each -----------------------------------------------------------
 machinesdir = $(pkgdatadir)/machines
 dist_machines_DATA = %D%/machines/a64fx.xml %D%/machines/ice-lake-server.xml %D%/machines/lion-cove.xml %D%/machines/neoverse-n1.xml \
 	%D%/machines/neoverse-n2.xml %D%/machines/neoverse-v1.xml %D%/machines/neoverse-v2.xml %D%/machines/redwood-cove.xml \
@@ -65,7 +65,7 @@ dist_machines_DATA = %D%/machines/a64fx.xml %D%/machines/ice-lake-server.xml %D%
 	%D%/machines/zen3.xml %D%/machines/zen4.xml %D%/machines/zen5.xml
 dist_schemas_DATA += %D%/schemas/machine.rng %D%/schemas/print.json
 
-# ---- properties: what hpcview diagnose looks for ------------------------------------------
+# ---- properties for hpcview diagnose --------------------------------------------------
 propertiesdir = $(pkgdatadir)/properties
 dist_properties_DATA = %D%/properties/names.asl %D%/properties/time.asl %D%/properties/parallel.asl %D%/properties/memory.asl \
 	%D%/properties/code.asl %D%/properties/core.asl
