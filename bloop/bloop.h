@@ -87,6 +87,7 @@ void scope_tree_free(struct scope_tree *);
 /* The deepest scope that contains `addr`: usually a STMT; a PROC or LOOP if the instruction has no line; SCOPE_NONE
    if no procedure is known. O(log n). The first call builds the index: make it before sharing. */
 scope_ix scope_tree_find(struct scope_tree *, vaddr addr);
+scope_ix scope_tree_enclosing(const struct scope_tree *, scope_ix, enum scope_kind); /* itself, or SCOPE_NONE */
 /* Verify indices, order, kinds and that the STMT ranges of a tree do not overlap; for tests and after reading. */
 int scope_tree_check(const struct scope_tree *, struct err *);
 

@@ -53,13 +53,6 @@ static vaddr header_of(const struct bloop_code *code, uint32_t loop)
     return loop == LOOP_NONE ? QUALITY_NO_ADDRESS : code->cfg->blocks[code->forest->loops[loop].header].begin;
 }
 
-static scope_ix procedure_of(const struct scope_tree *t, scope_ix s)
-{
-    while (s != SCOPE_NONE && t->scopes[s].kind != SCOPE_PROC)
-        s = t->scopes[s].parent;
-    return s;
-}
-
 /* The target of a call, by name. */
 static const char *callee(const struct bloop_code *code, vaddr target)
 {
@@ -119,7 +112,7 @@ static bool place_step(struct listing_work *w, const struct bloop_code *code, co
     if (!w->tree)
         return true;
     out->scope = scope_tree_find((struct scope_tree *)w->tree, s->addr);
-    out->procedure = procedure_of(w->tree, out->scope);
+    out->procedure = scope_tree_enclosing(w->tree, out->scope, SCOPE_PROC);
     if (out->procedure == SCOPE_NONE || !w->wanted[out->procedure])
         return false;
     out->text = text_of(w, code, s, n);

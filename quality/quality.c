@@ -110,18 +110,11 @@ static void summarize(struct work *w, struct quality_loop *q)
     buf_release(&b);
 }
 
-static scope_ix procedure_of(const struct scope_tree *t, scope_ix s)
-{
-    while (s != SCOPE_NONE && t->scopes[s].kind != SCOPE_PROC)
-        s = t->scopes[s].parent;
-    return s;
-}
-
 static void name_loop(struct work *w, struct quality_loop *q)
 {
     const struct scope_tree *t = w->tree;
     const struct scope *s = &t->scopes[q->scope];
-    scope_ix proc = procedure_of(t, q->scope);
+    scope_ix proc = scope_tree_enclosing(t, q->scope, SCOPE_PROC);
     q->procedure =
         strtab_add(w->report->strings, proc == SCOPE_NONE ? "" : strtab_get(t->strings, t->scopes[proc].short_name));
     q->file = strtab_add(w->report->strings, strtab_get(t->strings, s->file));
@@ -223,7 +216,7 @@ static void list_entries(struct work *w, struct address_list *entries)
         if (s->kind != SCOPE_LOOP || (w->options->wanted && !w->options->wanted[i]))
             continue;
         *hashmap_put(&w->loop_at, s->entry) = i;
-        scope_ix proc = procedure_of(t, i);
+        scope_ix proc = scope_tree_enclosing(t, i, SCOPE_PROC);
         if (proc != SCOPE_NONE && proc != last)
             *vec_push(entries) = t->scopes[proc].entry;
         last = proc;

@@ -6,18 +6,12 @@
  */
 #include "quality/quality_int.h"
 
-static scope_ix procedure_of(const struct scope_tree *t, scope_ix s)
-{
-    while (s != SCOPE_NONE && t->scopes[s].kind != SCOPE_PROC)
-        s = t->scopes[s].parent;
-    return s;
-}
-
 static bool copies(const struct scope_tree *t, const struct quality_loop *a, const struct quality_loop *b)
 {
     const struct scope *x = &t->scopes[a->scope], *y = &t->scopes[b->scope];
     return x->line_first != 0 && x->line_first == y->line_first && x->file == y->file && x->on_line == y->on_line &&
-           x->instances > 1 && x->instances == y->instances && procedure_of(t, a->scope) == procedure_of(t, b->scope);
+           x->instances > 1 && x->instances == y->instances &&
+           scope_tree_enclosing(t, a->scope, SCOPE_PROC) == scope_tree_enclosing(t, b->scope, SCOPE_PROC);
 }
 
 static void find_role(const struct scope_tree *t, struct quality_loop *loops, size_t count, size_t i)

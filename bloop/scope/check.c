@@ -126,13 +126,6 @@ static int by_begin(const void *a, const void *b)
     return order_of(x->range.begin, y->range.begin) ?: order_of(x->scope, y->scope);
 }
 
-static scope_ix module_of(const struct scope_tree *t, scope_ix s)
-{
-    while (t->scopes[s].parent != SCOPE_NONE)
-        s = t->scopes[s].parent;
-    return s;
-}
-
 static int check_overlap(struct check *c)
 {
     const struct scope_tree *t = c->tree;
@@ -145,7 +138,8 @@ static int check_overlap(struct check *c)
     vec_sort(&all, by_begin);
     for (size_t i = 1; i < all.count && status == 0; i++)
         if (all.items[i - 1].range.end > all.items[i].range.begin &&
-            module_of(t, all.items[i - 1].scope) == module_of(t, all.items[i].scope))
+            scope_tree_enclosing(t, all.items[i - 1].scope, SCOPE_MODULE) ==
+                scope_tree_enclosing(t, all.items[i].scope, SCOPE_MODULE))
             status = wrong(c, all.items[i].scope, "its addresses also belong to another statement");
     vec_release(&all);
     return status;

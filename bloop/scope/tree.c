@@ -129,3 +129,10 @@ scope_ix scope_tree_find(struct scope_tree *t, vaddr addr)
     size_t low = sorted_front(l->count, i, l->begins[i] <= addr);
     return low ? l->scopes[low - 1] : SCOPE_NONE;
 }
+
+scope_ix scope_tree_enclosing(const struct scope_tree *t, scope_ix s, enum scope_kind kind)
+{
+    while (s != SCOPE_NONE && t->scopes[s].kind != kind)
+        s = t->scopes[s].parent;
+    return s;
+}

@@ -18,9 +18,8 @@ static bool is_system_file(const char *path)
 
 static bool is_in_library(const struct experiment *e, place_ix place)
 {
-    while (place != PLACE_NONE && e->places[place].kind != PLACE_MODULE)
-        place = e->places[place].parent;
-    return place != PLACE_NONE && strstr(strtab_get(e->strings, e->places[place].name), ".so") != NULL;
+    place_ix module = experiment_enclosing(e, place, PLACE_MODULE);
+    return module != PLACE_NONE && strstr(strtab_get(e->strings, e->places[module].name), ".so") != NULL;
 }
 
 /* A procedure, inlined call, loop or line with source of the program's own: a library's counts if its text is here. */

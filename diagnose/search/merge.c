@@ -335,9 +335,7 @@ static place_ix own_place(const struct merging *u, const struct group *g, double
 static const char *evidence_in_library(const struct merging *u, struct diagnosis *d, const struct group *g, double part)
 {
     const struct experiment *e = u->ev->e;
-    place_ix module = g->place;
-    while (module != PLACE_NONE && e->places[module].kind != PLACE_MODULE)
-        module = e->places[module].parent;
+    place_ix module = experiment_enclosing(e, g->place, PLACE_MODULE);
     const char *name = strtab_get(e->strings, e->places[g->place].name),
                *in = module == PLACE_NONE ? "" : strtab_get(e->strings, e->places[module].name);
     if (module == g->place || !*in)

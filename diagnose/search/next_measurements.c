@@ -32,13 +32,6 @@ static bool parent_holds(const struct diagnosis *d, const struct properties *p, 
     return false;
 }
 
-static place_ix procedure_of(const struct experiment *e, place_ix place)
-{
-    while (place != PLACE_NONE && e->places[place].kind != PLACE_PROC)
-        place = e->places[place].parent;
-    return place;
-}
-
 static void ask_event(struct diagnose_measurements *w, const struct property *of, const char *event)
 {
     if (!is_asked(w, event, NULL, PLACE_NONE))
@@ -53,7 +46,7 @@ static void ask_table(const struct experiment *e, const struct properties *p, co
     for (size_t i = 0; made_by && parent && i < d->search.count; i++) {
         const struct search_step *s = &d->search.items[i];
         place_ix procedure =
-            s->state == SEARCH_TRUE && strcmp(s->property, parent) == 0 ? procedure_of(e, s->place) : PLACE_NONE;
+            s->state == SEARCH_TRUE && strcmp(s->property, parent) == 0 ? experiment_enclosing(e, s->place, PLACE_PROC) : PLACE_NONE;
         any = any || procedure != PLACE_NONE;
         if (procedure != PLACE_NONE && !is_asked(w, NULL, made_by, procedure))
             *vec_push(w) =

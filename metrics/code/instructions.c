@@ -68,20 +68,12 @@ static int heaviest_first(const void *a, const void *b)
     return order_of(y->weight, x->weight) ?: order_of(x->procedure, y->procedure);
 }
 
-static scope_ix procedure_at(struct scope_tree *t, vaddr address)
-{
-    scope_ix s = scope_tree_find(t, address);
-    while (s != SCOPE_NONE && t->scopes[s].kind != SCOPE_PROC)
-        s = t->scopes[s].parent;
-    return s;
-}
-
 void instructions_choose(struct scope_tree *t, const struct sampled *sampled, struct sampled_procedures *chosen)
 {
     double *weights = mem_calloc(t->scope_count, sizeof *weights);
     struct VEC(struct weighed) all = {0};
     for (size_t i = 0; i < sampled->count; i++) {
-        scope_ix procedure = procedure_at(t, sampled->addresses[i]);
+        scope_ix procedure = scope_tree_enclosing(t, scope_tree_find(t, sampled->addresses[i]), SCOPE_PROC);
         if (procedure != SCOPE_NONE)
             weights[procedure] += sampled->weights[i];
     }

@@ -38,9 +38,7 @@ static uint8_t *sampled_loops(struct scope_tree *t, const struct sampled *at)
 {
     uint8_t *sampled = mem_calloc(t->scope_count, 1);
     for (size_t i = 0; i < at->count; i++) {
-        scope_ix s = scope_tree_find(t, at->addresses[i]);
-        while (s != SCOPE_NONE && t->scopes[s].kind != SCOPE_LOOP)
-            s = t->scopes[s].parent;
+        scope_ix s = scope_tree_enclosing(t, scope_tree_find(t, at->addresses[i]), SCOPE_LOOP);
         if (s != SCOPE_NONE)
             sampled[s] = 1;
     }

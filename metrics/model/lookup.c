@@ -74,6 +74,13 @@ void experiment_forget_wanted(struct experiment *e)
     e->wanted_count = 0;
 }
 
+place_ix experiment_enclosing(const struct experiment *e, place_ix place, enum place_kind kind)
+{
+    while (place != PLACE_NONE && e->places[place].kind != kind)
+        place = e->places[place].parent;
+    return place;
+}
+
 size_t experiment_calls(const struct experiment *e)
 {
     for (size_t i = 0; i < e->tree_count; i++)
