@@ -2,18 +2,9 @@
 /* profile.proto of pprof (https://github.com/google/pprof/blob/main/proto/profile.proto), compressed with gzip as it
    requires. */
 #include "export/export_int.h"
+#include "support/profile_proto.h"
 
 #include <zlib.h>
-
-enum wire { VARINT = 0, BYTES = 2 };
-enum profile_field {
-    SAMPLE_TYPE = 1,
-    SAMPLE = 2,
-    LOCATION = 4,
-    FUNCTION = 5,
-    STRING_TABLE = 6,
-    DEFAULT_SAMPLE_TYPE = 14
-};
 
 struct writer {
     const struct exported *x;
@@ -27,13 +18,13 @@ static void put_varint(struct buf *b, unsigned field, uint64_t v)
 {
     if (v == 0)
         return; /* missing fields are 0 */
-    buf_uleb(b, field << 3 | VARINT);
+    buf_uleb(b, field << 3 | WIRE_VARINT);
     buf_uleb(b, v);
 }
 
 static void put_bytes(struct buf *b, unsigned field, const char *bytes, size_t n)
 {
-    buf_uleb(b, field << 3 | BYTES);
+    buf_uleb(b, field << 3 | WIRE_BYTES);
     buf_uleb(b, n);
     if (n)
         buf_add(b, bytes, n);
@@ -60,9 +51,12 @@ static void put_types(struct writer *w)
     for (size_t m = 0; m < w->x->metric_count; m++) {
         struct buf type = {0};
         const char *unit = export_text(w->x, w->x->e->metrics[w->x->metrics[m]].unit);
-        put_varint(&type, 1, strtab_add(w->strings, export_metric_name(w->x, m)));
-        put_varint(&type, 2, strtab_add(w->strings, strcmp(unit, "ns") == 0 ? "nanoseconds" : *unit ? unit : "count"));
-        put_message(&w->out, SAMPLE_TYPE, &type);
+        put_varint(&type, VALUE_TYPE_TYPE, strtab_add(w->strings, export_metric_name(w->x, m)));
+        put_varint(&type, VALUE_TYPE_UNIT,
+                   strtab_add(w->strings, strcmp(unit, "ns") == 0 ? "nanoseconds"
+                                          : *unit                 ? unit
+                                                                  : "count"));
+        put_message(&w->out, PROFILE_SAMPLE_TYPE, &type);
     }
 }
 
@@ -78,9 +72,9 @@ static void put_samples(struct writer *w)
             buf_uleb(&ids, location(w, &frames.items[k]));
         for (size_t m = 0; m < w->x->metric_count; m++)
             buf_uleb(&values, export_count(w->x, m, i));
-        put_message(&sample, 1, &ids);
-        put_message(&sample, 2, &values);
-        put_message(&w->out, SAMPLE, &sample);
+        put_message(&sample, SAMPLE_LOCATION_ID, &ids);
+        put_message(&sample, SAMPLE_VALUE, &values);
+        put_message(&w->out, PROFILE_SAMPLE, &sample);
     }
     vec_release(&frames);
 }
@@ -98,17 +92,18 @@ static void put_locations(struct writer *w)
             *slot = (uint32_t)functions.count; /* from 1 */
             name.len = 0;
             export_place_name(w->x, f->place, &name);
-            put_varint(&function, 1, *slot);
-            put_varint(&function, 2, strtab_add(w->strings, name.len ? name.bytes : "?"));
-            put_varint(&function, 4, strtab_add(w->strings, export_file(w->x, w->x->e->places[f->place].file)));
-            put_varint(&function, 5, w->x->e->places[f->place].line_first);
-            put_message(&w->out, FUNCTION, &function);
+            put_varint(&function, FUNCTION_ID, *slot);
+            put_varint(&function, FUNCTION_NAME, strtab_add(w->strings, name.len ? name.bytes : "?"));
+            put_varint(&function, FUNCTION_FILENAME,
+                       strtab_add(w->strings, export_file(w->x, w->x->e->places[f->place].file)));
+            put_varint(&function, FUNCTION_START_LINE, w->x->e->places[f->place].line_first);
+            put_message(&w->out, PROFILE_FUNCTION, &function);
         }
-        put_varint(&line, 1, *slot);
-        put_varint(&line, 2, f->line);
-        put_varint(&message, 1, i + 1);
-        put_message(&message, 4, &line);
-        put_message(&w->out, LOCATION, &message);
+        put_varint(&line, LINE_FUNCTION_ID, *slot);
+        put_varint(&line, LINE_LINE, f->line);
+        put_varint(&message, LOCATION_ID, i + 1);
+        put_message(&message, LOCATION_LINE, &line);
+        put_message(&w->out, PROFILE_LOCATION, &message);
     }
     buf_release(&name);
     hashmap_release(&functions);
@@ -117,7 +112,7 @@ static void put_locations(struct writer *w)
 static void put_strings(struct writer *w)
 {
     for (str_id id = 0; id < strtab_count(w->strings); id++)
-        put_bytes(&w->out, STRING_TABLE, strtab_get(w->strings, id), strlen(strtab_get(w->strings, id)));
+        put_bytes(&w->out, PROFILE_STRING_TABLE, strtab_get(w->strings, id), strlen(strtab_get(w->strings, id)));
 }
 
 static int pack(const struct buf *plain, struct outfile *out, struct err *err)
@@ -148,7 +143,7 @@ int export_pprof(const struct exported *x, struct outfile *out, struct err *err)
     put_types(&w);
     put_samples(&w);
     put_locations(&w);
-    put_varint(&w.out, DEFAULT_SAMPLE_TYPE, strtab_add(w.strings, export_metric_name(x, 0)));
+    put_varint(&w.out, PROFILE_DEFAULT_SAMPLE_TYPE, strtab_add(w.strings, export_metric_name(x, 0)));
     put_strings(&w);
     int status = pack(&w.out, out, err);
     buf_release(&w.out);

@@ -7,9 +7,7 @@
  */
 #include "filters/base/builder.h"
 #include "filters/formats.h"
-
-enum wire { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
-enum { SAMPLE_TYPE = 1, SAMPLE = 2, MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING = 6, PERIOD_TYPE = 11 };
+#include "support/profile_proto.h"
 
 struct text {
     const uint8_t *bytes;
@@ -56,8 +54,8 @@ static int wrong(struct pprof *p, const uint8_t *at, const char *what)
 
 struct field {
     unsigned number, wire;
-    uint64_t value;      /* VARINT */
-    struct cursor bytes; /* BYTES */
+    uint64_t value;      /* WIRE_VARINT */
+    struct cursor bytes; /* WIRE_BYTES */
 };
 
 /* The next field of a message; false: its end, or c->bad. */
@@ -67,16 +65,16 @@ static bool next_field(struct cursor *c, struct field *f)
         return false;
     uint64_t key = cursor_uleb(c);
     *f = (struct field){.number = (unsigned)(key >> 3), .wire = key & 7};
-    if (f->wire == VARINT)
+    if (f->wire == WIRE_VARINT)
         f->value = cursor_uleb(c);
-    else if (f->wire == BYTES) {
+    else if (f->wire == WIRE_BYTES) {
         uint64_t n = cursor_uleb(c);
         const uint8_t *at = n <= cursor_left(c) ? cursor_bytes(c, n) : NULL;
         c->bad = c->bad || !at;
         f->bytes = cursor_make(at, at ? n : 0);
-    } else if (f->wire == FIXED64)
+    } else if (f->wire == WIRE_FIXED64)
         f->value = cursor_u64(c);
-    else if (f->wire == FIXED32)
+    else if (f->wire == WIRE_FIXED32)
         f->value = cursor_u32(c);
     else
         c->bad = true;
@@ -96,35 +94,21 @@ static const char *string(struct pprof *p, uint64_t i)
 
 /* ---- tables --------------------------------------------------------------------------------------------------- */
 
-static void read_function(struct pprof *p, struct cursor c)
+/* The numbers of a message, by field; 0: not given. */
+static void read_fields(struct cursor c, uint64_t *fields, unsigned count)
 {
-    struct function function = {0};
-    uint64_t id = 0, system_name = 0;
-    for (struct field f; next_field(&c, &f);) {
-        if (f.number == 1)
-            id = f.value;
-        else if (f.number == 2)
-            function.name = f.value;
-        else if (f.number == 3)
-            system_name = f.value;
-        else if (f.number == 4)
-            function.file = f.value;
-    }
-    function.name = function.name ? function.name : system_name;
-    *hashmap_put(&p->function_index, id) = (uint32_t)p->functions.count;
-    *vec_push(&p->functions) = function;
+    for (struct field f; next_field(&c, &f);)
+        if (f.number < count)
+            fields[f.number] = f.value;
 }
 
-static void read_location_line(struct pprof *p, struct cursor c)
+static void read_function(struct pprof *p, struct cursor c)
 {
-    struct line line = {0};
-    for (struct field f; next_field(&c, &f);) {
-        if (f.number == 1)
-            line.function = f.value;
-        else if (f.number == 2)
-            line.line = f.value;
-    }
-    *vec_push(&p->lines) = line;
+    uint64_t f[FUNCTION_FIELDS] = {0};
+    read_fields(c, f, FUNCTION_FIELDS);
+    *hashmap_put(&p->function_index, f[FUNCTION_ID]) = (uint32_t)p->functions.count;
+    *vec_push(&p->functions) = (struct function){.name = f[FUNCTION_NAME] ? f[FUNCTION_NAME] : f[FUNCTION_SYSTEM_NAME],
+                                                 .file = f[FUNCTION_FILENAME]};
 }
 
 static void read_location(struct pprof *p, struct cursor c)
@@ -132,14 +116,17 @@ static void read_location(struct pprof *p, struct cursor c)
     struct location location = {.line_first = (uint32_t)p->lines.count};
     uint64_t id = 0;
     for (struct field f; next_field(&c, &f);) {
-        if (f.number == 1)
+        if (f.number == LOCATION_ID)
             id = f.value;
-        else if (f.number == 2)
+        else if (f.number == LOCATION_MAPPING_ID)
             location.mapping = f.value;
-        else if (f.number == 3)
+        else if (f.number == LOCATION_ADDRESS)
             location.address = f.value;
-        else if (f.number == 4)
-            read_location_line(p, f.bytes);
+        else if (f.number == LOCATION_LINE) {
+            uint64_t line[LINE_FIELDS] = {0};
+            read_fields(f.bytes, line, LINE_FIELDS);
+            *vec_push(&p->lines) = (struct line){line[LINE_FUNCTION_ID], line[LINE_LINE]};
+        }
     }
     location.line_count = (uint32_t)p->lines.count - location.line_first;
     *hashmap_put(&p->location_index, id) = (uint32_t)p->locations.count;
@@ -148,43 +135,33 @@ static void read_location(struct pprof *p, struct cursor c)
 
 static void read_mapping(struct pprof *p, struct cursor c)
 {
-    uint64_t id = 0, file = 0;
-    for (struct field f; next_field(&c, &f);) {
-        if (f.number == 1)
-            id = f.value;
-        else if (f.number == 5)
-            file = f.value;
-    }
-    *hashmap_put(&p->mapping_index, id) = (uint32_t)p->mapping_files.count;
-    *vec_push(&p->mapping_files) = file;
+    uint64_t f[MAPPING_FIELDS] = {0};
+    read_fields(c, f, MAPPING_FIELDS);
+    *hashmap_put(&p->mapping_index, f[MAPPING_ID]) = (uint32_t)p->mapping_files.count;
+    *vec_push(&p->mapping_files) = f[MAPPING_FILENAME];
 }
 
 static void read_type(struct pprof *p, struct cursor c)
 {
-    uint64_t type = 0, unit = 0;
-    for (struct field f; next_field(&c, &f);) {
-        if (f.number == 1)
-            type = f.value;
-        else if (f.number == 2)
-            unit = f.value;
-    }
-    *vec_push(&p->types) = type;
-    *vec_push(&p->units) = unit;
+    uint64_t f[VALUE_TYPE_FIELDS] = {0};
+    read_fields(c, f, VALUE_TYPE_FIELDS);
+    *vec_push(&p->types) = f[VALUE_TYPE_TYPE];
+    *vec_push(&p->units) = f[VALUE_TYPE_UNIT];
 }
 
 static int read_tables(struct pprof *p)
 {
     struct cursor c = cursor_make(p->in->bytes, p->in->len);
     for (struct field f; next_field(&c, &f);) {
-        if (f.number == STRING)
+        if (f.number == PROFILE_STRING_TABLE)
             *vec_push(&p->strings) = (struct text){f.bytes.p, cursor_left(&f.bytes)};
-        else if (f.number == FUNCTION)
+        else if (f.number == PROFILE_FUNCTION)
             read_function(p, f.bytes);
-        else if (f.number == LOCATION)
+        else if (f.number == PROFILE_LOCATION)
             read_location(p, f.bytes);
-        else if (f.number == MAPPING)
+        else if (f.number == PROFILE_MAPPING)
             read_mapping(p, f.bytes);
-        else if (f.number == SAMPLE_TYPE)
+        else if (f.number == PROFILE_SAMPLE_TYPE)
             read_type(p, f.bytes);
     }
     if (c.bad)
@@ -255,38 +232,20 @@ static uint32_t location_context(struct pprof *p, uint64_t id, uint32_t parent)
     return place.parent;
 }
 
-struct label {
-    uint64_t key, text, number;
-    bool has_number;
-};
-
-static struct label read_label(struct cursor c)
-{
-    struct label l = {0};
-    for (struct field f; next_field(&c, &f);) {
-        if (f.number == 1)
-            l.key = f.value;
-        else if (f.number == 2)
-            l.text = f.value;
-        else if (f.number == 3) {
-            l.number = f.value;
-            l.has_number = true;
-        }
-    }
-    return l;
-}
-
 /* A label that names a thread is one; another is a region, "key=value". */
-static void take_label(struct pprof *p, const struct label *l, uint32_t *thread, uint32_t *region)
+static void take_label(struct pprof *p, struct cursor c, uint32_t *thread, uint32_t *region)
 {
-    const char *key = string(p, l->key);
-    char *text = l->text ? mem_strdup(string(p, l->text)) : mem_printf("%llu", (unsigned long long)l->number);
+    uint64_t label[LABEL_FIELDS] = {0};
+    read_fields(c, label, LABEL_FIELDS);
+    const char *key = string(p, label[LABEL_KEY]);
+    char *text = label[LABEL_STR] ? mem_strdup(string(p, label[LABEL_STR]))
+                                  : mem_printf("%llu", (unsigned long long)label[LABEL_NUM]);
     if (strcmp(key, "thread") == 0 || strcmp(key, "thread_id") == 0 || strcmp(key, "tid") == 0) {
         uint32_t *slot = hashmap_put(&p->threads, strtab_add(p->builder.into->strings, text));
         if (*slot == HASHMAP_NONE)
             *slot = builder_thread(&p->builder, text, (uint32_t)p->threads.count);
         *thread = *slot;
-    } else if (*key && l->text) {
+    } else if (*key && label[LABEL_STR]) {
         char *name = mem_printf("%s=%s", key, text);
         *region = hpcprof_add_region(p->builder.into, name, 0);
         mem_free(name);
@@ -316,15 +275,13 @@ static int read_sample(struct pprof *p, struct cursor c)
     uint32_t thread = p->builder.thread, region = 0;
     p->ids.count = p->values.count = 0;
     for (struct field f; next_field(&c, &f);) {
-        if (f.number == 1)
-            read_numbers(&f, &f.bytes, f.value, f.wire == BYTES, &p->ids.items, &p->ids.count, &p->ids.capacity);
-        else if (f.number == 2)
-            read_numbers(&f, &f.bytes, f.value, f.wire == BYTES, &p->values.items, &p->values.count,
+        if (f.number == SAMPLE_LOCATION_ID)
+            read_numbers(&f, &f.bytes, f.value, f.wire == WIRE_BYTES, &p->ids.items, &p->ids.count, &p->ids.capacity);
+        else if (f.number == SAMPLE_VALUE)
+            read_numbers(&f, &f.bytes, f.value, f.wire == WIRE_BYTES, &p->values.items, &p->values.count,
                          &p->values.capacity);
-        else if (f.number == 3 && f.wire == BYTES) {
-            struct label l = read_label(f.bytes);
-            take_label(p, &l, &thread, &region);
-        }
+        else if (f.number == SAMPLE_LABEL && f.wire == WIRE_BYTES)
+            take_label(p, f.bytes, &thread, &region);
     }
     if (c.bad)
         return wrong(p, c.p, "a sample is damaged");
@@ -337,7 +294,7 @@ static bool is_value_type(struct cursor c)
 {
     struct field f;
     unsigned fields = 0;
-    while (next_field(&c, &f) && f.number <= 2 && f.wire == VARINT)
+    while (next_field(&c, &f) && f.number < VALUE_TYPE_FIELDS && f.wire == WIRE_VARINT)
         fields++;
     return !c.bad && cursor_left(&c) == 0 && fields > 0;
 }
@@ -349,12 +306,12 @@ bool pprof_sniff(const void *bytes, size_t len)
     struct field f;
     unsigned fields = 0, types = 0;
     while (fields < 50 && next_field(&c, &f)) {
-        bool message = f.number <= STRING || f.number == PERIOD_TYPE;
-        bool packed = f.number == 13; /* comments */
-        if (f.number > 15 || (!packed && f.wire != (message ? BYTES : VARINT)) ||
-            (f.number == SAMPLE_TYPE && !is_value_type(f.bytes)))
+        bool message = f.number <= PROFILE_STRING_TABLE || f.number == PROFILE_PERIOD_TYPE;
+        bool packed = f.number == PROFILE_COMMENT;
+        if (f.number > PROFILE_DOC_URL || (!packed && f.wire != (message ? WIRE_BYTES : WIRE_VARINT)) ||
+            (f.number == PROFILE_SAMPLE_TYPE && !is_value_type(f.bytes)))
             return false;
-        types += f.number == SAMPLE_TYPE;
+        types += f.number == PROFILE_SAMPLE_TYPE;
         fields++;
     }
     return !c.bad && fields > 2 && types > 0;
@@ -370,7 +327,7 @@ int pprof_convert(const struct filter_input *in, struct hpcprof *into, struct wa
         add_events(&p);
     struct cursor c = cursor_make(in->bytes, in->len);
     for (struct field f; status == 0 && next_field(&c, &f);)
-        if (f.number == SAMPLE)
+        if (f.number == PROFILE_SAMPLE)
             status = read_sample(&p, f.bytes);
     if (status == 0 && p.missing)
         status = err_set(err, ERR_FORMAT, "%s, byte %zu: lacks a %s that its samples refer to; is the file truncated?",

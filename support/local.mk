@@ -4,7 +4,7 @@ noinst_LIBRARIES += %D%/libsupport.a
 # -fPIC: parts of it are linked into the recorder's shared library
 %C%_libsupport_a_CFLAGS = $(AM_CFLAGS) -fPIC
 %C%_libsupport_a_SOURCES = \
-	%D%/support.h %D%/limits.h %D%/table.h %D%/sort.h %D%/demangle.h \
+	%D%/support.h %D%/limits.h %D%/table.h %D%/sort.h %D%/demangle.h %D%/profile_proto.h \
 	%D%/err.c %D%/memory.c %D%/strings.c %D%/hash.c %D%/cursor.c %D%/buf.c \
 	%D%/files.c %D%/folders.c %D%/paths.c %D%/text/xml.c %D%/text/json.c %D%/text/json_read.c %D%/table.c %D%/sort.c %D%/parallel.c %D%/child.c %D%/ranks.c %D%/demangle.c
 

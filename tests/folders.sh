@@ -39,7 +39,7 @@ filters/base     support support/demangle.h support/table.h hpcprof filters/filt
 filters/perf     support hpcprof filters/filters.h filters/base filters/base/image.h filters/base/interner.h
 filters/callgrind support hpcprof filters/filters.h filters/base filters/base/call_edges.h filters/base/interner.h
 filters/hpctoolkit support hpcprof filters/filters.h filters/base filters/base/builder.h
-filters          support hpcprof filters/base filters/base/builder.h filters/base/call_edges.h filters/base/image.h filters/perf filters/callgrind filters/hpctoolkit
+filters          support support/profile_proto.h hpcprof filters/base filters/base/builder.h filters/base/call_edges.h filters/base/image.h filters/perf filters/callgrind filters/hpctoolkit
 metrics/formula  support metrics/metrics.h
 metrics/config   support metrics/metrics.h metrics/formula quality
 metrics/model    support metrics/metrics.h metrics/formula
@@ -55,7 +55,7 @@ diagnose/search   support metrics diagnose/diagnose.h diagnose/read diagnose/eva
 diagnose/report   support metrics diagnose/diagnose.h diagnose/evaluate
 diagnose         support metrics diagnose/read diagnose/evaluate diagnose/search diagnose/report
 campaign         support hpcprof mhsim metrics diagnose
-export           support metrics
+export           support support/profile_proto.h metrics
 htmlgen/format   support metrics
 htmlgen/write    support metrics diagnose htmlgen/htmlgen.h htmlgen/format
 htmlgen/read     support metrics metrics/model htmlgen/htmlgen.h htmlgen/format

@@ -45,8 +45,9 @@ static void ask_table(const struct experiment *e, const struct properties *p, co
     bool any = false;
     for (size_t i = 0; made_by && parent && i < d->search.count; i++) {
         const struct search_step *s = &d->search.items[i];
-        place_ix procedure =
-            s->state == SEARCH_TRUE && strcmp(s->property, parent) == 0 ? experiment_enclosing(e, s->place, PLACE_PROC) : PLACE_NONE;
+        place_ix procedure = s->state == SEARCH_TRUE && strcmp(s->property, parent) == 0
+                                 ? experiment_enclosing(e, s->place, PLACE_PROC)
+                                 : PLACE_NONE;
         any = any || procedure != PLACE_NONE;
         if (procedure != PLACE_NONE && !is_asked(w, NULL, made_by, procedure))
             *vec_push(w) =
