@@ -59,8 +59,6 @@ struct campaign_experiments {
     int (*configure)(void *ctx, struct config *, struct err *);
     void *ctx;
 };
-/* NAME.experiments, with a number where that is there; the caller's to mem_free. */
-char *campaign_folder(const char *program);
 /* Runs the program again and again, each time measuring what the open hypotheses need, until nothing is left to measure or
    a limit is reached. The experiment and the diagnosis are the caller's, also where *failed (not NULL: a sentence, mem_free)
    is why an experiment after the first failed. */

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,13 +34,6 @@ struct experiments {
     bool faster;
     double begun;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static bool is_in(struct strtab *set, const char *word)
 {
@@ -328,7 +320,7 @@ static int first_experiment(struct experiments *l)
 static bool within_limits(const struct experiments *l)
 {
     unsigned most = l->options->experiments ? l->options->experiments : DEFAULT_EXPERIMENTS;
-    return l->measured.count < most && (l->options->seconds == 0 || now() - l->begun < l->options->seconds);
+    return l->measured.count < most && (l->options->seconds == 0 || time_seconds() - l->begun < l->options->seconds);
 }
 
 static int go_on(struct experiments *l)
@@ -349,17 +341,6 @@ static int go_on(struct experiments *l)
             note_experiments(l);
     }
     return status;
-}
-
-char *campaign_folder(const char *program)
-{
-    struct stat st;
-    char *dir = mem_printf("%s.experiments", path_base(program));
-    for (unsigned i = 2; lstat(dir, &st) == 0; i++) {
-        mem_free(dir);
-        dir = mem_printf("%s.experiments-%u", path_base(program), i);
-    }
-    return dir;
 }
 
 /* The folders that a program which could not be started would leave, if they are empty. */
@@ -394,7 +375,7 @@ int campaign_diagnose(const struct campaign_user *user, const struct properties 
                             .asked = strtab_create(),
                             .possible = strtab_create(),
                             .known = strtab_create(),
-                            .begun = now()};
+                            .begun = time_seconds()};
     *failed = NULL;
     int status = dir_make(l.dir, err);
     if (status == 0)

@@ -207,13 +207,6 @@ static int measure(const struct campaign_runs_options *o, const struct config_re
 
 /* ---- all of them --------------------------------------------------------------------------------- */
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void PRINTF_LIKE(2, 3) report(const struct campaign_user *user, const char *fmt, ...)
 {
     va_list args;
@@ -255,7 +248,7 @@ int campaign_measure(const struct campaign_user *user, const struct campaign_run
                      bool *failed, struct err *err)
 {
     size_t n = config_run_count(config), missing = 0, done = 0;
-    double began = seconds_now();
+    double began = time_seconds();
     *failed = false;
     for (size_t i = 0; i < n; i++) {
         struct config_recipe r = config_recipe(config, i);
@@ -267,7 +260,7 @@ int campaign_measure(const struct campaign_user *user, const struct campaign_run
             continue;
         done++;
         if (!o->quiet)
-            announce(user, &r, done, missing, seconds_now() - began);
+            announce(user, &r, done, missing, time_seconds() - began);
         if (measure(o, &r, err) == 0)
             continue;
         *failed = true;

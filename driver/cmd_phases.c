@@ -107,16 +107,9 @@ static void show_barriers(const struct hpcprof *p, const struct table *t)
 
 /* ---- what is ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static double seconds_since(uint64_t then)
 {
-    uint64_t now = now_ns();
+    uint64_t now = time_wall_ns();
     return then < now ? (double)(now - then) / 1e9 : 0;
 }
 

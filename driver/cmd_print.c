@@ -48,13 +48,12 @@ static const struct option_table tables[] = {
 
 static int parse_format(enum print_format *format, struct err *err)
 {
-    static const char *const names[] = {"text", "csv", "json", NULL};
-    for (int i = 0; names[i]; i++)
-        if (!opt.format || strcmp(opt.format, names[i]) == 0) {
-            *format = (enum print_format)i;
-            return 0;
-        }
-    return err_set(err, ERR_USAGE, "print: unknown format '%s'; available: text, csv, json", opt.format);
+    static const char *const names[] = {"text", "csv", "json"};
+    size_t i = opt.format ? str_index(opt.format, names, ARRAY_SIZE(names)) : 0;
+    *format = (enum print_format)i;
+    return i < ARRAY_SIZE(names)
+               ? 0
+               : err_set(err, ERR_USAGE, "print: unknown format '%s'; available: text, csv, json", opt.format);
 }
 
 static int parse_threshold(double *percent, struct err *err)
@@ -120,12 +119,9 @@ static const char *table_of_level(const char *word)
 static bool memory_of_level(const char *word, enum print_memory *memory)
 {
     static const char *const words[] = {"reference", "array", "evictor"};
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (strcmp(word, words[i]) == 0) {
-            *memory = (enum print_memory)i;
-            return true;
-        }
-    return false;
+    size_t i = str_index(word, words, ARRAY_SIZE(words));
+    *memory = (enum print_memory)i;
+    return i < ARRAY_SIZE(words);
 }
 
 static bool is_of_scopes(const struct shown *one)

@@ -29,13 +29,12 @@ static const struct option_table tables[] = {{rows, &opt, "Options"}, {0}};
 
 static int parse_format(enum quality_format *format, struct err *err)
 {
-    static const char *const names[] = {"text", "csv", "json", NULL};
-    for (int i = 0; names[i]; i++)
-        if (!opt.format || strcmp(opt.format, names[i]) == 0) {
-            *format = (enum quality_format)i;
-            return 0;
-        }
-    return err_set(err, ERR_USAGE, "quality: unknown format '%s'; available: text, csv, json", opt.format);
+    static const char *const names[] = {"text", "csv", "json"};
+    size_t i = opt.format ? str_index(opt.format, names, ARRAY_SIZE(names)) : 0;
+    *format = (enum quality_format)i;
+    return i < ARRAY_SIZE(names)
+               ? 0
+               : err_set(err, ERR_USAGE, "quality: unknown format '%s'; available: text, csv, json", opt.format);
 }
 
 static int get_machine(bool aarch64, struct machine_core **machine, struct err *err)

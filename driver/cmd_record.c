@@ -277,7 +277,7 @@ static int run(struct session *s, int argc, char **argv)
     int wait_status;
     if (argc == 0)
         return err_set(&s->err, ERR_USAGE, "record: usage: hpcview record [options] -- PROGRAM ARGS");
-    char *dir = opt.out ? mem_strdup(opt.out) : driver_measurement_dir(argv[0]);
+    char *dir = opt.out ? mem_strdup(opt.out) : dir_unused(argv[0], "measurements");
     struct record_request request = {.blocks = &opt.blocks};
     int status = record_program(s, &opt.record, dir, &request, argv, &wait_status, &s->err);
     if (status == 0)

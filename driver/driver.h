@@ -101,8 +101,5 @@ struct string_list driver_debug_dirs(const struct string_list *given);
 /* Data that is installed ("metrics" is the folder of metric blocks), found likewise; HPCVIEW_SHARE is its folder. Caller
    frees. */
 char *driver_share_path(const char *name);
-/* The default path of a program's measurement: NAME.measurements; if that exists, NAME.measurements-2 and so on.
-   Caller frees. */
-char *driver_measurement_dir(const char *program);
 
 #endif

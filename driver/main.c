@@ -83,10 +83,8 @@ static void show_progress(void *ctx, const char *what, uint64_t done, uint64_t t
 {
     static double first, last;
     static bool shown;
-    struct timespec now;
+    double t = time_seconds();
     (void)ctx;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double t = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
     if (first == 0)
         first = t;
     if (done >= total) {

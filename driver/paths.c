@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The folder that this command is in; "": unknown. Caller frees. */
@@ -73,15 +72,4 @@ char *driver_share_path(const char *name)
     mem_free(tree);
     mem_free(built);
     return path ? path : installed(PKGDATADIR, name);
-}
-
-char *driver_measurement_dir(const char *program)
-{
-    struct stat st;
-    char *dir = mem_printf("%s.measurements", path_base(program));
-    for (unsigned i = 2; lstat(dir, &st) == 0; i++) {
-        mem_free(dir);
-        dir = mem_printf("%s.measurements-%u", path_base(program), i);
-    }
-    return dir;
 }

@@ -38,8 +38,7 @@ static void put_value(struct jsonout *j, const char *name, const char *suffix, d
 /* Hatchet calls an exclusive value by the metric's name, the inclusive one "(inc)". */
 static void put_metrics(const struct exported *x, uint32_t node, struct jsonout *j)
 {
-    json_key(j, "metrics");
-    json_begin_object(j);
+    json_put_object(j, "metrics");
     for (size_t m = 0; m < x->metric_count; m++) {
         const char *name = export_metric_name(x, m);
         bool both = x->e->metrics[x->metrics[m]].has_exclusive;
@@ -58,8 +57,7 @@ static void begin_node(const struct exported *x, uint32_t node, struct jsonout *
     struct buf name = {0};
     export_place_name(x, place, &name);
     json_begin_object(j);
-    json_key(j, "frame");
-    json_begin_object(j);
+    json_put_object(j, "frame");
     json_put_string(j, "name", name.len ? name.bytes : "?");
     buf_release(&name);
     json_put_string(j, "type", export_kind_word(p->kind));
@@ -67,8 +65,7 @@ static void begin_node(const struct exported *x, uint32_t node, struct jsonout *
     json_put_u64(j, "line", p->line_first);
     json_end_object(j);
     put_metrics(x, node, j);
-    json_key(j, "children");
-    json_begin_array(j);
+    json_put_array(j, "children");
 }
 
 int export_hatchet(const struct exported *x, struct outfile *out, struct err *err)
@@ -89,13 +86,11 @@ int export_hatchet(const struct exported *x, struct outfile *out, struct err *er
             node = experiment_node_parent(x->e, x->tree, node);
         }
         node = next;
-        outfile_write(out, text.bytes, text.len);
-        text.len = 0;
+        outfile_take(out, &text);
     }
     json_end_array(&j);
     buf_char(&text, '\n');
-    outfile_write(out, text.bytes, text.len);
-    buf_release(&text);
+    outfile_take(out, &text);
     mem_free(family.first);
     mem_free(family.next);
     return 0;

@@ -106,8 +106,7 @@ static const char *speedscope_unit(const char *unit)
 static void add_samples(const struct exported *x, size_t metric, struct frame_table *table, struct jsonout *j)
 {
     struct frames frames = {0};
-    json_key(j, "samples");
-    json_begin_array(j);
+    json_put_array(j, "samples");
     for (uint32_t i = 0; i < x->node_count; i++) {
         if (!export_count(x, metric, i))
             continue;
@@ -118,8 +117,7 @@ static void add_samples(const struct exported *x, size_t metric, struct frame_ta
         json_end_array(j);
     }
     json_end_array(j);
-    json_key(j, "weights");
-    json_begin_array(j);
+    json_put_array(j, "weights");
     for (uint32_t i = 0; i < x->node_count; i++)
         if (export_count(x, metric, i))
             json_u64(j, export_count(x, metric, i));
@@ -129,8 +127,7 @@ static void add_samples(const struct exported *x, size_t metric, struct frame_ta
 
 static void add_profiles(const struct exported *x, struct frame_table *table, struct jsonout *j)
 {
-    json_key(j, "profiles");
-    json_begin_array(j);
+    json_put_array(j, "profiles");
     for (size_t m = 0; m < x->metric_count; m++) {
         json_begin_object(j);
         json_put_string(j, "type", "sampled");
@@ -147,10 +144,8 @@ static void add_profiles(const struct exported *x, struct frame_table *table, st
 static void add_frames(const struct exported *x, const struct frame_table *table, struct jsonout *j)
 {
     struct buf name = {0};
-    json_key(j, "shared");
-    json_begin_object(j);
-    json_key(j, "frames");
-    json_begin_array(j);
+    json_put_object(j, "shared");
+    json_put_array(j, "frames");
     for (size_t i = 0; i < table->rows.count; i++) {
         const struct frame *f = &table->rows.items[i];
         name.len = 0;
@@ -184,8 +179,7 @@ int export_speedscope(const struct exported *x, struct outfile *out, struct err 
     add_frames(x, &table, &j);
     json_end_object(&j);
     buf_char(&text, '\n');
-    outfile_write(out, text.bytes, text.len);
-    buf_release(&text);
+    outfile_take(out, &text);
     vec_release(&table.rows);
     hashmap_release(&table.index);
     return 0;

@@ -40,10 +40,8 @@ static int wrong(struct table_reader *t, const char *what, const char *value)
 static enum kind kind_of(const char *word)
 {
     static const char *const words[] = {"-", "file", "line", "procedure", "module", "thread"};
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (strcmp(words[i], word) == 0)
-            return (enum kind)i;
-    return *word ? VALUE : NOTHING;
+    size_t i = str_index(word, words, ARRAY_SIZE(words));
+    return i < ARRAY_SIZE(words) ? (enum kind)i : *word ? VALUE : NOTHING;
 }
 
 static int read_columns(struct table_reader *t)

@@ -37,13 +37,6 @@ struct models {
 
 enum { MARK_X86 = 0x48504356 /* movabs $MARK << 32 | n, %rax; no loop has it */ };
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 struct models *models_create(const struct quality_tools *tools, const struct machine_core *machine)
 {
     if (!tools || !machine->llvm[0])
@@ -124,7 +117,7 @@ static int said_error(const char *program, int status, const char *messages, str
 static int run(struct models *m, const char *const *argv, const struct buf *in, struct buf *out, struct buf *messages,
                struct err *err)
 {
-    double left = m->deadline - seconds_now();
+    double left = m->deadline - time_seconds();
     if (left <= 0 || m->processes >= PROCESSES_MOST)
         return err_set(err, ERR_LIMIT, "%s took too long, or failed too often", path_base(argv[0]));
     m->processes++;
@@ -345,7 +338,7 @@ void models_run(struct models *m, struct quality_loop *loops, struct quality_rep
     int status = 0;
     if (!m || m->loops.count == 0)
         return;
-    m->deadline = seconds_now() + LIMIT_MODEL_SECONDS;
+    m->deadline = time_seconds() + LIMIT_MODEL_SECONDS;
     if (m->loops.count > LIMIT_MODEL_LOOPS)
         status = err_set(&err, ERR_LIMIT, "%zu loops would take too long (limit %u, LIMIT_MODEL_LOOPS)", m->loops.count,
                          LIMIT_MODEL_LOOPS);

@@ -120,57 +120,41 @@ static void check_words(struct buf *b, const struct quality_report *r, const str
 
 /* ---- CSV, JSON --------------------------------------------------------------------------- */
 
-static void csv_text(struct buf *b, const char *s)
-{
-    if (!strpbrk(s, ",\"\n\r")) {
-        buf_str(b, s);
-        return;
-    }
-    buf_char(b, '"');
-    for (; *s; s++) {
-        if (*s == '"')
-            buf_char(b, '"');
-        buf_char(b, *s);
-    }
-    buf_char(b, '"');
-}
-
 /* Three digits behind the point are more than a model knows. */
 static double rounded(double v)
 {
     return isnan(v) ? v : round(v * 1000) / 1000;
 }
 
-static void csv_row(struct buf *b, const struct quality_report *r, const struct quality_loop *q)
+static void csv_row(struct csvout *c, const struct quality_report *r, const struct quality_loop *q)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-        if (i)
-            buf_char(b, ',');
+    for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
         if (fields[i].type == FIELD_TEXT)
-            csv_text(b, fields[i].text(r, q));
-        else if (fields[i].number == get_header)
-            buf_printf(b, "0x%llx", (unsigned long long)q->header);
-        else if (!isnan(fields[i].number(q)))
-            buf_double(b, rounded(fields[i].number(q)));
-    }
-    buf_char(b, ',');
-    check_words(b, r, q);
-    buf_char(b, '\n');
+            csv_text(c, fields[i].text(r, q));
+        else if (fields[i].number == get_header) {
+            csv_empty(c);
+            buf_printf(c->out, "0x%llx", (unsigned long long)q->header);
+        } else
+            csv_double(c, rounded(fields[i].number(q)));
+    csv_empty(c);
+    check_words(c->out, r, q);
+    csv_end_line(c);
 }
 
 static void write_csv(const struct quality_report *r, struct buf *b)
 {
+    struct csvout c = {.out = b};
     for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-        buf_printf(b, "%s%s", i ? "," : "", fields[i].name);
-    buf_str(b, ",checks\n");
+        csv_text(&c, fields[i].name);
+    csv_text(&c, "checks");
+    csv_end_line(&c);
     for (size_t i = 0; i < r->loop_count; i++)
-        csv_row(b, r, &r->loops[i]);
+        csv_row(&c, r, &r->loops[i]);
 }
 
 static void json_checks(struct jsonout *j, const struct quality_report *r, const struct quality_loop *q)
 {
-    json_key(j, "checks");
-    json_begin_array(j);
+    json_put_array(j, "checks");
     for (size_t i = first_check(r, q); is_of(r, i, q); i++) {
         const struct quality_check *c = &r->checks[i];
         json_begin_object(j);
@@ -192,8 +176,7 @@ static void write_json(const struct quality_report *r, struct buf *b)
     json_begin_object(&j);
     json_put_string(&j, "machine", strtab_get(r->strings, r->machine));
     json_put_string(&j, "assumed", strtab_get(r->strings, r->assumed));
-    json_key(&j, "loops");
-    json_begin_array(&j);
+    json_put_array(&j, "loops");
     for (size_t i = 0; i < r->loop_count; i++) {
         json_begin_object(&j);
         for (size_t k = 0; k < ARRAY_SIZE(fields); k++) {
@@ -321,6 +304,5 @@ void quality_write(const struct quality_report *r, enum quality_format format, s
         write_csv(r, &b);
     else
         write_json(r, &b);
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }

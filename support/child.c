@@ -21,13 +21,6 @@ struct child {
     double deadline;
 };
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void close_end(int *fd)
 {
     if (*fd >= 0)
@@ -103,7 +96,7 @@ static int talk(struct child *c, const struct buf *in, struct buf *out, struct b
         struct pollfd fds[ENDS] = {{.fd = c->ours[TO_CHILD], .events = POLLOUT},
                                    {.fd = c->ours[OUTPUT], .events = POLLIN},
                                    {.fd = c->ours[MESSAGES], .events = POLLIN}};
-        double left = c->deadline - seconds_now();
+        double left = c->deadline - time_seconds();
         if (left <= 0)
             return 0;
         if (poll(fds, ENDS, (int)(left * 1000) + 1) < 0 && errno != EINTR)
@@ -126,7 +119,7 @@ static int wait_for(const struct child *c)
         pid_t ended = waitpid(c->pid, &status, WNOHANG);
         if (ended == c->pid)
             return status;
-        if ((ended < 0 && errno != EINTR) || seconds_now() > c->deadline)
+        if ((ended < 0 && errno != EINTR) || time_seconds() > c->deadline)
             return -1;
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
     }
@@ -142,7 +135,7 @@ static void kill_child(const struct child *c)
 int child_run(const char *const *argv, const struct buf *in, double seconds, struct buf *out, struct buf *messages,
               struct err *err)
 {
-    struct child c = {.ours = {-1, -1, -1}, .its = {-1, -1, -1}, .name = argv[0], .deadline = seconds_now() + seconds};
+    struct child c = {.ours = {-1, -1, -1}, .its = {-1, -1, -1}, .name = argv[0], .deadline = time_seconds() + seconds};
     if (make_ends(&c, err) < 0 || start(&c, argv, err) < 0) {
         close_all(&c);
         return -1;

@@ -439,6 +439,12 @@ void outfile_write(struct outfile *f, const void *bytes, size_t n)
     f->used += n;
 }
 
+void outfile_take(struct outfile *f, struct buf *b)
+{
+    outfile_write(f, b->bytes, b->len);
+    buf_release(b);
+}
+
 void outfile_printf(struct outfile *f, const char *fmt, ...)
 {
     char small[512];

@@ -30,6 +30,17 @@ int dir_make(const char *path, struct err *err)
     return status;
 }
 
+char *dir_unused(const char *program, const char *what)
+{
+    struct stat st;
+    char *dir = mem_printf("%s.%s", path_base(program), what);
+    for (unsigned i = 2; lstat(dir, &st) == 0; i++) {
+        mem_free(dir);
+        dir = mem_printf("%s.%s-%u", path_base(program), what, i);
+    }
+    return dir;
+}
+
 static int by_bytes(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);

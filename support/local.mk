@@ -6,7 +6,7 @@ noinst_LIBRARIES += %D%/libsupport.a
 %C%_libsupport_a_SOURCES = \
 	%D%/support.h %D%/limits.h %D%/table.h %D%/sort.h %D%/demangle.h %D%/profile_proto.h \
 	%D%/err.c %D%/memory.c %D%/strings.c %D%/hash.c %D%/cursor.c %D%/buf.c \
-	%D%/files.c %D%/folders.c %D%/paths.c %D%/text/xml.c %D%/text/json.c %D%/text/json_read.c %D%/table.c %D%/sort.c %D%/parallel.c %D%/child.c %D%/ranks.c %D%/demangle.c
+	%D%/files.c %D%/folders.c %D%/paths.c %D%/text/xml.c %D%/text/csv.c %D%/text/json.c %D%/text/json_read.c %D%/table.c %D%/sort.c %D%/parallel.c %D%/child.c %D%/ranks.c %D%/demangle.c
 
 check_PROGRAMS += %D%/support_test
 TESTS += %D%/support_test

@@ -80,6 +80,14 @@ size_t strtab_count(const struct strtab *t)
     return t->entries.count;
 }
 
+size_t str_index(const char *word, const char *const *words, size_t n)
+{
+    size_t i = 0;
+    while (i < n && strcmp(words[i], word) != 0)
+        i++;
+    return i;
+}
+
 bool str_starts(const char *s, const char *prefix)
 {
     return strncmp(s, prefix, strlen(prefix)) == 0;

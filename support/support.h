@@ -165,6 +165,8 @@ bool str_ends(const char *s, const char *suffix);
 char *str_trimmed(const char *s); /* without the white space around it; the caller's to mem_free */
 /* The name in `names` (NULL-terminated) nearest to `word` by edit distance, or NULL if none is near. */
 const char *str_nearest(const char *word, const char *const *names);
+/* The index of `word` among the n others; n if it is none of them. */
+size_t str_index(const char *word, const char *const *words, size_t n);
 /* Length of the valid UTF-8 sequence at s (at most n bytes), or 0 if it is not valid UTF-8. */
 size_t utf8_length(const char *s, size_t n);
 
@@ -374,6 +376,7 @@ struct outfile;
 int outfile_create(const char *path, struct outfile **, struct err *);
 struct outfile *outfile_into(struct buf *); /* written data are appended to it, until the commit */
 void outfile_write(struct outfile *, const void *bytes, size_t n);
+void outfile_take(struct outfile *, struct buf *); /* writes it, and releases it */
 void outfile_printf(struct outfile *, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int outfile_commit(struct outfile *, struct err *); /* frees it in either case */
 void outfile_abandon(struct outfile *);             /* removes what was written; NULL is fine */
@@ -395,6 +398,9 @@ int dir_remove_tree(const char *path, struct err *);
 /* The paths of the files in `dir` with that suffix that are not hidden, in the order of their bytes in any locale,
    so that copies of a folder are read alike. `doing`: the action, for the error. Release in either case. */
 int dir_list(const char *dir, const char *ending, const char *doing, struct text_list *, struct err *);
+/* Where what is measured of a program goes by default: NAME.WHAT in the current folder; where that is taken, NAME.WHAT-2 and
+   so on. Caller frees. */
+char *dir_unused(const char *program, const char *what);
 /* As a shell finds a program: `name` in the first of the folders (as PATH has them; NULL: the system's) in which it can be
    run, an empty one being the current; a name with a slash is taken as it is. NULL: in none. Caller frees with mem_free. */
 char *path_search(const char *folders, const char *name);
@@ -449,6 +455,21 @@ int xml_attrs_known(const struct xml_event *, const char *name, const char *cons
 int xml_attr_wrong(const struct xml_event *, const char *name, const char *attr, const char *value, const char *right,
                    struct err *);
 
+/* ---- CSV ---------------------------------------------------------------------- */
+
+/* Writes lines of fields: RFC 4180 but for the line ends, which are the system's. Text is in quotes where it needs them;
+   what is missing is an empty field. */
+struct csvout {
+    struct buf *out;
+    bool need_comma;
+};
+void csv_empty(struct csvout *);
+void csv_text(struct csvout *, const char *s);
+void csv_u64(struct csvout *, uint64_t);
+void csv_nonzero(struct csvout *, uint64_t); /* 0 is missing */
+void csv_double(struct csvout *, double);    /* NaN is missing */
+void csv_end_line(struct csvout *);
+
 /* ---- JSON --------------------------------------------------------------------- */
 
 /* Writes compact JSON to a buffer; commas and escaping are its business. "<" and U+2028/9
@@ -475,6 +496,8 @@ void json_put_u64(struct jsonout *, const char *key, uint64_t);
 void json_put_i64(struct jsonout *, const char *key, int64_t);
 void json_put_double(struct jsonout *, const char *key, double);
 void json_put_bool(struct jsonout *, const char *key, bool);
+void json_put_array(struct jsonout *, const char *key); /* begins it */
+void json_put_object(struct jsonout *, const char *key);
 /* The shortest decimal text of v that reads back the same; whole numbers below 2^53 without exponent or point. */
 void buf_double(struct buf *, double v);
 
@@ -505,6 +528,11 @@ uint32_t json_line(const struct json *, json_ix);
    could not be started, was ended by a signal, or took longer than that and was killed. */
 int child_run(const char *const *argv, const struct buf *in, double seconds, struct buf *out, struct buf *messages,
               struct err *);
+
+/* ---- time ---------------------------------------------------------------------- */
+
+double time_seconds(void);   /* of a clock that never goes back, since some moment */
+uint64_t time_wall_ns(void); /* since 1970 */
 
 /* ---- threads and progress ------------------------------------------------------ */
 

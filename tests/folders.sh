@@ -68,7 +68,7 @@ END
 # in front of which they stand.
 cat >"$scratch/words" <<'END'
 campaign         campaign_
-support          arena_ buf_ child_ crc32_ cursor_ demangle_ dir_ err_ filemap_ hash_ hashmap_ json_ mem_ order_ outdir_ outfile_ outputs_ parallel_ path_ progress_ ranks_ row_index_ sort_ str_ strtab_ table_ text_list_ utf8_ vec_ warnings_ xml_ xmlout_
+support          arena_ buf_ child_ crc32_ csv_ cursor_ demangle_ dir_ err_ filemap_ hash_ hashmap_ json_ mem_ order_ outdir_ outfile_ outputs_ parallel_ path_ progress_ ranks_ row_index_ sort_ str_ strtab_ table_ text_list_ time_ utf8_ vec_ warnings_ xml_ xmlout_
 machines         machine_ processor_
 hpcprof          hpcprof_ events_ exit_status_
 hpcprof/recorder* hpcrec hpcview_ phases_ unwind_

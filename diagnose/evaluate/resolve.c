@@ -45,14 +45,6 @@ static const char *const place_facts[] = {"place.depth",      "place.innermost",
 static const char *const run_facts[] = {"run.seconds", "run.processes",  "run.threads",
                                         "run.ranks",   "run.processors", "run.in_runtimes"};
 
-static int word_among(const char *name, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(name, list[i]) == 0)
-            return (int)i;
-    return -1;
-}
-
 static double run_fact(const struct experiment *e, uint32_t run, int which)
 {
     uint64_t begin = UINT64_MAX, end = 0;
@@ -200,24 +192,25 @@ static double run_in_runtimes(const struct binder *b, uint32_t run)
 
 static bool bind_fact(struct binder *b, const struct expr_operand *o, struct source *s)
 {
-    int run = word_among(o->name, run_facts, ARRAY_SIZE(run_facts));
-    int place = word_among(o->name, place_facts, ARRAY_SIZE(place_facts));
-    if (run >= 0 && *o->run && !b->ev->options.one_program && run_of(b, o) >= b->ev->e->run_count)
+    size_t run = str_index(o->name, run_facts, ARRAY_SIZE(run_facts)),
+           place = str_index(o->name, place_facts, ARRAY_SIZE(place_facts));
+    bool is_of_run = run < ARRAY_SIZE(run_facts), is_of_place = place < ARRAY_SIZE(place_facts);
+    if (is_of_run && *o->run && !b->ev->options.one_program && run_of(b, o) >= b->ev->e->run_count)
         return false; /* a run that is not there */
-    if (run >= 0) {
+    if (is_of_run) {
         s->kind = FROM_CONSTANT;
         /* experiments on one program are alike: the first one counts */
         uint32_t of = b->ev->options.one_program ? 0 : run_of(b, o);
         s->constant = run == RUN_PROCESSORS    ? run_processors(b->ev->e, of)
                       : run == RUN_IN_RUNTIMES ? run_in_runtimes(b, of)
-                                               : run_fact(b->ev->e, of, run);
+                                               : run_fact(b->ev->e, of, (int)run);
         if (isnan(s->constant) && run < RUN_PROCESSORS)
             lacks(b, o->name);
         return true;
     }
     s->kind = FROM_PLACE;
-    s->fact = place;
-    return place >= 0;
+    s->fact = (int)place;
+    return is_of_place;
 }
 
 static bool bind_row(struct binder *b, const struct expr_operand *o, struct source *s)

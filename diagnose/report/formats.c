@@ -18,8 +18,7 @@ static const char *file_of(const struct experiment *e, place_ix place)
 
 static void put_text(struct jsonout *j, const char *key, const char *text)
 {
-    json_key(j, key);
-    json_begin_object(j);
+    json_put_object(j, key);
     json_put_string(j, "text", text);
     json_end_object(j);
 }
@@ -41,26 +40,21 @@ static void put_uri(struct jsonout *j, const char *path)
 static void put_location(struct jsonout *j, const struct experiment *e, const struct finding *f)
 {
     uint32_t line = f->place < e->place_count ? e->places[f->place].line_first : 0;
-    json_key(j, "locations");
-    json_begin_array(j);
+    json_put_array(j, "locations");
     json_begin_object(j);
     if (*file_of(e, f->place)) {
-        json_key(j, "physicalLocation");
-        json_begin_object(j);
-        json_key(j, "artifactLocation");
-        json_begin_object(j);
+        json_put_object(j, "physicalLocation");
+        json_put_object(j, "artifactLocation");
         put_uri(j, file_of(e, f->place));
         json_end_object(j);
         if (line) {
-            json_key(j, "region");
-            json_begin_object(j);
+            json_put_object(j, "region");
             json_put_u64(j, "startLine", line);
             json_end_object(j);
         }
         json_end_object(j);
     }
-    json_key(j, "logicalLocations");
-    json_begin_array(j);
+    json_put_array(j, "logicalLocations");
     json_begin_object(j);
     json_put_string(j, "fullyQualifiedName", f->where);
     json_end_object(j);
@@ -89,8 +83,7 @@ static void put_result(struct jsonout *j, const struct experiment *e, const stru
     put_text(j, "message", message.bytes);
     put_location(j, e, f);
     json_put_double(j, "rank", f->severity); /* 0 to 100 */
-    json_key(j, "properties");
-    json_begin_object(j);
+    json_put_object(j, "properties");
     json_put_double(j, "severity", f->severity);
     json_put_double(j, "gainLow", f->gain_low);
     json_put_double(j, "gainHigh", f->gain_high);
@@ -102,8 +95,7 @@ static void put_result(struct jsonout *j, const struct experiment *e, const stru
 
 static void put_rules(struct jsonout *j, const struct diagnosis *d, struct strtab *rules)
 {
-    json_key(j, "rules");
-    json_begin_array(j);
+    json_put_array(j, "rules");
     for (size_t i = 0; i < d->findings.count; i++) {
         const struct finding *f = &d->findings.items[i];
         size_t before = strtab_count(rules);
@@ -132,21 +124,17 @@ void diagnosis_write_sarif(const struct experiment *e, const struct properties *
     json_begin_object(&j);
     json_put_string(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
     json_put_string(&j, "version", "2.1.0");
-    json_key(&j, "runs");
-    json_begin_array(&j);
+    json_put_array(&j, "runs");
     json_begin_object(&j);
-    json_key(&j, "tool");
-    json_begin_object(&j);
-    json_key(&j, "driver");
-    json_begin_object(&j);
+    json_put_object(&j, "tool");
+    json_put_object(&j, "driver");
     json_put_string(&j, "name", "hpcview");
     json_put_string(&j, "version", version);
     put_rules(&j, d, rules);
     json_end_object(&j);
     json_end_object(&j);
     json_put_string(&j, "columnKind", "utf16CodeUnits");
-    json_key(&j, "results");
-    json_begin_array(&j);
+    json_put_array(&j, "results");
     for (size_t i = 0; i < d->findings.count; i++)
         put_result(&j, e, &d->findings.items[i], rules);
     json_end_array(&j);
@@ -265,6 +253,5 @@ void diagnosis_write_graph(const struct diagnosis *d, struct outfile *out)
             buf_printf(&b, "  s%u -> s%zu;\n", s->parent, i);
     }
     buf_str(&b, "}\n");
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }

@@ -8,11 +8,10 @@ static const char *const format_words[] = {"text", "csv", "json", "sarif", "peri
 
 int diagnose_format_parse(const char *word, enum diagnose_format *f, struct err *err)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(format_words); i++)
-        if (strcmp(format_words[i], word) == 0) {
-            *f = (enum diagnose_format)i;
-            return 0;
-        }
+    size_t i = str_index(word, format_words, ARRAY_SIZE(format_words));
+    *f = (enum diagnose_format)i;
+    if (i < ARRAY_SIZE(format_words))
+        return 0;
     return err_set(err, ERR_USAGE, "unknown format '%s'; available: text, csv, json, sarif, periscope, graph", word);
 }
 
@@ -223,32 +222,10 @@ static void write_text(const struct diagnosis *d, struct diagnose_text detail, s
         else
             add_what_tests(&b, d);
     }
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }
 
 /* ---- CSV ---------------------------------------------------------------------------------------------- */
-
-static void csv_text(struct buf *b, const char *s)
-{
-    if (b->len && b->bytes[b->len - 1] != '\n')
-        buf_char(b, ',');
-    if (!strpbrk(s, ",\"\r\n")) {
-        buf_str(b, s);
-        return;
-    }
-    buf_char(b, '"');
-    for (; *s; s++)
-        buf_printf(b, "%s%c", *s == '"' ? "\"" : "", *s);
-    buf_char(b, '"');
-}
-
-static void csv_number(struct buf *b, double v)
-{
-    buf_char(b, ',');
-    if (!isnan(v))
-        buf_double(b, v);
-}
 
 static const char *file_of(const struct experiment *e, place_ix place)
 {
@@ -264,28 +241,28 @@ static uint32_t line_of(const struct experiment *e, place_ix place)
 static void write_csv(const struct experiment *e, const struct diagnosis *d, struct outfile *out)
 {
     struct buf b = {0};
+    struct csvout c = {.out = &b};
     buf_str(
         &b,
         "property,title,severity,error,gain_low,gain_high,confidence,file,line,where,evidence,explanation,remedy\n");
     for (size_t i = 0; i < d->findings.count; i++) {
         const struct finding *f = &d->findings.items[i];
-        csv_text(&b, f->property);
-        csv_text(&b, f->title);
-        csv_number(&b, f->severity);
-        csv_number(&b, f->error);
-        csv_number(&b, f->gain_low);
-        csv_number(&b, f->gain_high);
-        csv_number(&b, f->confidence);
-        csv_text(&b, file_of(e, f->place));
-        buf_printf(&b, ",%u", line_of(e, f->place));
-        csv_text(&b, f->where);
-        csv_text(&b, f->evidence);
-        csv_text(&b, f->explanation);
-        csv_text(&b, f->remedy);
-        buf_char(&b, '\n');
+        csv_text(&c, f->property);
+        csv_text(&c, f->title);
+        csv_double(&c, f->severity);
+        csv_double(&c, f->error);
+        csv_double(&c, f->gain_low);
+        csv_double(&c, f->gain_high);
+        csv_double(&c, f->confidence);
+        csv_text(&c, file_of(e, f->place));
+        csv_u64(&c, line_of(e, f->place));
+        csv_text(&c, f->where);
+        csv_text(&c, f->evidence);
+        csv_text(&c, f->explanation);
+        csv_text(&c, f->remedy);
+        csv_end_line(&c);
     }
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------------------- */
@@ -333,13 +310,11 @@ static void write_json(const struct experiment *e, const struct diagnosis *d, st
     struct buf b = {0};
     struct jsonout j = {.out = &b};
     json_begin_object(&j);
-    json_key(&j, "findings");
-    json_begin_array(&j);
+    json_put_array(&j, "findings");
     for (size_t i = 0; i < d->findings.count; i++)
         put_finding(&j, e, &d->findings.items[i]);
     json_end_array(&j);
-    json_key(&j, "search");
-    json_begin_array(&j);
+    json_put_array(&j, "search");
     for (size_t i = 0; i < d->search.count; i++)
         put_step(&j, &d->search.items[i]);
     json_end_array(&j);
@@ -347,8 +322,7 @@ static void write_json(const struct experiment *e, const struct diagnosis *d, st
     json_put_double(&j, "experiments", d->experiments);
     json_end_object(&j);
     buf_char(&b, '\n');
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }
 
 void diagnosis_write(const struct experiment *e, const struct properties *p, const struct diagnosis *d,

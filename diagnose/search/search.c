@@ -28,11 +28,10 @@ const char *diagnose_state_word(enum diagnose_state s)
 
 int diagnose_strategy_parse(const char *word, enum diagnose_strategy *s, struct err *err)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(strategy_words); i++)
-        if (strcmp(strategy_words[i], word) == 0) {
-            *s = (enum diagnose_strategy)i;
-            return 0;
-        }
+    size_t i = str_index(word, strategy_words, ARRAY_SIZE(strategy_words));
+    *s = (enum diagnose_strategy)i;
+    if (i < ARRAY_SIZE(strategy_words))
+        return 0;
     return err_set(err, ERR_USAGE,
                    "unknown strategy '%s'; available: whole, location-first, property-first, loop-aware, functions",
                    word);

@@ -62,8 +62,7 @@ static void put_header(struct outfile *f)
     buf_add(&b, FORMAT_MAGIC, 8);
     buf_u32(&b, HPCPROF_VERSION);
     buf_u32(&b, crc32_bytes(0, b.bytes, b.len));
-    outfile_write(f, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(f, &b);
 }
 
 static void put_events(struct outfile *f, const struct hpcprof *p)

@@ -133,10 +133,8 @@ static void put_cut(struct buf *out)
 
 static void put_end(struct buf *out, int status)
 {
-    struct timespec now;
     struct buf b = {0};
-    clock_gettime(CLOCK_REALTIME, &now);
-    buf_uleb(&b, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+    buf_uleb(&b, time_wall_ns());
     buf_sleb(&b, status);
     buf_u8(&b, 0); /* not all was written */
     put_block(out, FORMAT_END, &b);

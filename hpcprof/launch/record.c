@@ -614,13 +614,6 @@ static int wait_for(pid_t pid, int *status, struct disk *d, struct err *err)
     return 0;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 struct launched {
     pid_t pid;
     uint64_t at; /* UNIX time, ns */
@@ -630,7 +623,7 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
                     struct launched *who, int *status, struct warnings *w, struct err *err)
 {
     int report[2], error;
-    uint64_t launched = now_ns();
+    uint64_t launched = time_wall_ns();
     struct err end_err = {0};
     struct signals signals;
     if (pipe2(report, O_CLOEXEC) < 0)

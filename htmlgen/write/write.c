@@ -162,8 +162,7 @@ static int put_sources(struct writer *w, struct err *err)
 
 static void head_blocks(const struct writer *w, struct jsonout *j)
 {
-    json_key(j, "blocks");
-    json_begin_array(j);
+    json_put_array(j, "blocks");
     for (size_t i = 0; i < w->blocks.count; i++) {
         json_begin_array(j);
         json_string(j, w->blocks.items[i].name);
@@ -176,8 +175,7 @@ static void head_blocks(const struct writer *w, struct jsonout *j)
 static void head_columns(const struct writer *w, struct jsonout *j, size_t tree)
 {
     size_t n = w->e->metric_count;
-    json_key(j, "values");
-    json_begin_array(j);
+    json_put_array(j, "values");
     for (size_t m = 0; m < n; m++) {
         const struct column *c = &w->columns[tree * n + m];
         json_begin_array(j);
@@ -193,8 +191,7 @@ static void head_columns(const struct writer *w, struct jsonout *j, size_t tree)
 static void head_trees(const struct writer *w, struct jsonout *j)
 {
     const struct experiment *e = w->e;
-    json_key(j, "trees");
-    json_begin_array(j);
+    json_put_array(j, "trees");
     for (size_t i = 0; i < e->tree_count; i++) {
         json_begin_object(j);
         json_put_string(j, "name", strtab_get(e->strings, e->trees[i].name));
@@ -208,8 +205,7 @@ static void head_trees(const struct writer *w, struct jsonout *j)
 
 static void head_table_columns(struct jsonout *j, const struct table_decl *d)
 {
-    json_key(j, "columns");
-    json_begin_array(j);
+    json_put_array(j, "columns");
     for (size_t i = 0; i < d->column_count; i++) {
         const struct table_column *c = &d->columns[i];
         json_begin_object(j);
@@ -227,8 +223,7 @@ static void head_table_columns(struct jsonout *j, const struct table_decl *d)
 
 static void head_tables(const struct writer *w, struct jsonout *j)
 {
-    json_key(j, "tables");
-    json_begin_array(j);
+    json_put_array(j, "tables");
     for (size_t i = 0; i < w->e->tables.count; i++) {
         const struct table_decl *d = table_declared(w->e->tables.items[i]);
         char block[32];
@@ -249,8 +244,7 @@ static void head_tables(const struct writer *w, struct jsonout *j)
 static void head_metrics(const struct writer *w, struct jsonout *j)
 {
     const struct experiment *e = w->e;
-    json_key(j, "metrics");
-    json_begin_array(j);
+    json_put_array(j, "metrics");
     for (size_t i = 0; i < e->metric_count; i++) {
         json_begin_object(j);
         htmlgen_put_fields(j, e->strings, htmlgen_metric_fields, &e->metrics[i]);
@@ -262,8 +256,7 @@ static void head_metrics(const struct writer *w, struct jsonout *j)
 static void head_files(const struct writer *w, struct jsonout *j)
 {
     const struct experiment *e = w->e;
-    json_key(j, "files");
-    json_begin_array(j);
+    json_put_array(j, "files");
     for (size_t i = 0; i < e->file_count; i++) {
         json_begin_array(j);
         json_string(j, strtab_get(e->strings, e->files[i].name));
@@ -282,8 +275,7 @@ static void head_environment(const struct experiment *e, const struct experiment
 {
     if (run->environment_count == 0)
         return;
-    json_key(j, "facts");
-    json_begin_array(j);
+    json_put_array(j, "facts");
     for (size_t i = 0; i < run->environment_count; i++) {
         json_begin_array(j);
         json_string(j, strtab_get(e->strings, run->environment[i].name));
@@ -296,14 +288,12 @@ static void head_environment(const struct experiment *e, const struct experiment
 static void head_runs(const struct writer *w, struct jsonout *j)
 {
     const struct experiment *e = w->e;
-    json_key(j, "runs");
-    json_begin_array(j);
+    json_put_array(j, "runs");
     for (size_t i = 0; i < e->run_count; i++) {
         const struct experiment_run *run = &e->runs[i];
         json_begin_object(j);
         htmlgen_put_fields(j, e->strings, htmlgen_run_fields, run);
-        json_key(j, "modules");
-        json_begin_array(j);
+        json_put_array(j, "modules");
         for (size_t k = 0; k < run->module_count; k++)
             json_string(j, strtab_get(e->strings, run->modules[k]));
         json_end_array(j);
@@ -317,8 +307,7 @@ static void head_runs(const struct writer *w, struct jsonout *j)
 static void head_processes(const struct writer *w, struct jsonout *j)
 {
     const struct experiment *e = w->e;
-    json_key(j, "processes");
-    json_begin_array(j);
+    json_put_array(j, "processes");
     for (size_t i = 0; i < e->process_count; i++) {
         const struct hpcprof_process *p = &e->processes[i];
         json_begin_object(j);
@@ -338,8 +327,7 @@ static void head_processes(const struct writer *w, struct jsonout *j)
 
 static void head_warnings(const struct writer *w, struct jsonout *j)
 {
-    json_key(j, "warnings");
-    json_begin_array(j);
+    json_put_array(j, "warnings");
     for (size_t i = 0; w->warnings && i < warnings_count(w->warnings); i++) {
         char *text = experiment_public_text(w->e, warnings_get(w->warnings, i));
         json_string(j, text);
@@ -351,8 +339,7 @@ static void head_warnings(const struct writer *w, struct jsonout *j)
 /* How the block of the places is to be read. */
 static void head_planes(const struct writer *w, struct jsonout *j)
 {
-    json_key(j, "planes");
-    json_begin_array(j);
+    json_put_array(j, "planes");
     for (size_t i = 0; i < w->layout.columns; i++)
         json_u64(j, w->layout.planes[i]);
     json_end_array(j);

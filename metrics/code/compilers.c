@@ -5,14 +5,6 @@
 #define MOST_PROCEDURES 24 /* that are asked for how they were compiled: those with most samples */
 #define MOST_COMPILERS  3  /* that are named */
 
-static bool is_among(const char *const *all, size_t n, const char *one)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(all[i], one) == 0)
-            return true;
-    return false;
-}
-
 char *compilers_of_sampled(struct bloop_binary *binary, struct scope_tree *tree, const struct sampled *sampled,
                            struct warnings *warnings)
 {
@@ -24,7 +16,7 @@ char *compilers_of_sampled(struct bloop_binary *binary, struct scope_tree *tree,
     for (size_t i = 0; i < procedures.count && i < MOST_PROCEDURES && n < MOST_COMPILERS; i++) {
         uint16_t language;
         char *producer = bloop_producer(binary, tree->scopes[procedures.items[i]].entry, &language, warnings);
-        if (producer && *producer && !is_among((const char *const *)found, n, producer))
+        if (producer && *producer && str_index(producer, (const char *const *)found, n) == n)
             found[n++] = producer;
         else
             mem_free(producer);

@@ -586,12 +586,8 @@ static int read_comma(struct parser *p)
 
 static bool is_parameter(const struct parser *p, const char *name, uint32_t *ix)
 {
-    for (size_t i = 0; i < p->parameter_count; i++)
-        if (strcmp(p->parameters[i], name) == 0) {
-            *ix = (uint32_t)i;
-            return true;
-        }
-    return false;
+    *ix = (uint32_t)str_index(name, p->parameters, p->parameter_count);
+    return *ix < p->parameter_count;
 }
 
 /* A formula that has this name and no parameters, or NULL. */

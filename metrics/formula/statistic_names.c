@@ -7,11 +7,10 @@ static const char *const overs[] = {"threads", "ranks", "repetitions"};         
 
 int statistic_over_parse(const char *word, enum statistic_over *over, struct err *err)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(overs); i++)
-        if (strcmp(overs[i], word) == 0) {
-            *over = (enum statistic_over)i;
-            return 0;
-        }
+    size_t i = str_index(word, overs, ARRAY_SIZE(overs));
+    *over = (enum statistic_over)i;
+    if (i < ARRAY_SIZE(overs))
+        return 0;
     return err_set(err, ERR_USAGE, "statistics are over threads, ranks or repetitions, not over '%s'", word);
 }
 

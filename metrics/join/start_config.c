@@ -174,8 +174,7 @@ int config_write_start(const struct config *c, const char *path, const struct pr
     if (experiment_build(c, progress, &e, warnings, err) < 0)
         return -1;
     write_all(c, path, e, &text);
-    outfile_write(out, text.bytes, text.len);
-    buf_release(&text);
+    outfile_take(out, &text);
     experiment_free(e);
     return 0;
 }

@@ -64,7 +64,7 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
             print_legend(&t, out);
         status = print_code(&t, out, err);
     } else if (status == 0) {
-        print_find_surroundings(&t);
+        print_find_surroundings(t.e, &t.module_name, &t.procedure);
         if (options->level == PRINT_PATH)
             status = print_rows_of_paths(&t, err);
         else if (options->level == PRINT_CALLER)

@@ -128,13 +128,6 @@ static void find_pieces(struct code *c)
         c->pieces.count = t->options->top;
 }
 
-static place_ix module_of(const struct experiment *e, place_ix place)
-{
-    while (place != PLACE_NONE && e->places[place].kind != PLACE_MODULE)
-        place = e->places[place].parent;
-    return place;
-}
-
 /* ---- loops and jumps --------------------------------------------------------------------------- */
 
 static struct loop_rows *loop_with(struct code *c, uint64_t header)
@@ -253,7 +246,7 @@ static void begin_piece(const struct code *c, const struct piece *p, struct buf 
 {
     const struct experiment *e = c->t->e;
     const struct place *place = &e->places[p->procedure];
-    place_ix module = module_of(e, p->procedure);
+    place_ix module = experiment_enclosing(e, p->procedure, PLACE_MODULE);
     double whole = experiment_value(e, c->t->sort_metric, 0, VALUE_INCLUSIVE);
     buf_safe(b, strtab_get(e->strings, place->full_name));
     if (place->file != SOURCE_NONE) {
@@ -384,29 +377,22 @@ static void write_piece(struct code *c, const struct piece *p, struct outfile *o
 
 /* ---- CSV and JSON ------------------------------------------------------------------------------ */
 
-static void csv_count(struct buf *b, uint64_t count)
+static void csv_count(struct csvout *out, uint64_t count)
 {
-    buf_char(b, ',');
-    if (count != TABLE_NO_COUNT)
-        buf_printf(b, "%llu", (unsigned long long)count);
+    if (count == TABLE_NO_COUNT)
+        csv_empty(out);
+    else
+        csv_u64(out, count);
 }
 
-static void csv_number(struct buf *b, double v)
+static void csv_string(struct csvout *out, const struct code *c, str_id text)
 {
-    buf_char(b, ',');
-    if (!isnan(v))
-        buf_double(b, v);
-}
-
-static void csv_text(struct buf *b, const struct code *c, str_id text)
-{
-    buf_char(b, ',');
-    print_csv_text(b, strtab_get(c->t->e->strings, text));
+    csv_text(out, strtab_get(c->t->e->strings, text));
 }
 
 static str_id module_name(const struct code *c, place_ix procedure)
 {
-    place_ix module = module_of(c->t->e, procedure);
+    place_ix module = experiment_enclosing(c->t->e, procedure, PLACE_MODULE);
     return module == PLACE_NONE ? 0 : c->t->e->places[module].name;
 }
 
@@ -416,36 +402,37 @@ static str_id file_name(const struct code *c, const union table_cell *cell)
     return cell[INSN_FILE].row < e->file_count ? e->files[cell[INSN_FILE].row].name : 0;
 }
 
-static void csv_row(const struct code *c, size_t row, struct buf *b)
+static void csv_row(const struct code *c, size_t row, struct csvout *out)
 {
     const struct view *t = c->t;
     const union table_cell *cell = cells(c, row);
-    buf_str(b, "instruction");
-    csv_text(b, c, module_name(c, cell[INSN_PROCEDURE].row));
-    csv_text(b, c, file_name(c, cell));
-    csv_count(b, cell[INSN_LINE].count);
-    csv_text(b, c, t->e->places[cell[INSN_PROCEDURE].row].name);
-    csv_count(b, cell[INSN_ADDRESS].count);
-    csv_text(b, c, cell[INSN_TEXT].text);
-    csv_count(b, cell[INSN_TARGET].count);
-    csv_count(b, cell[INSN_LOOP].count);
-    csv_count(b, cell[INSN_AROUND].count);
-    csv_number(b, cell[INSN_UOPS].number);
-    csv_text(b, c, cell[INSN_PORTS].text);
-    csv_number(b, cell[INSN_LATENCY].number);
-    csv_count(b, cell[INSN_CHAIN].count);
+    csv_text(out, "instruction");
+    csv_string(out, c, module_name(c, cell[INSN_PROCEDURE].row));
+    csv_string(out, c, file_name(c, cell));
+    csv_count(out, cell[INSN_LINE].count);
+    csv_string(out, c, t->e->places[cell[INSN_PROCEDURE].row].name);
+    csv_count(out, cell[INSN_ADDRESS].count);
+    csv_string(out, c, cell[INSN_TEXT].text);
+    csv_count(out, cell[INSN_TARGET].count);
+    csv_count(out, cell[INSN_LOOP].count);
+    csv_count(out, cell[INSN_AROUND].count);
+    csv_double(out, cell[INSN_UOPS].number);
+    csv_string(out, c, cell[INSN_PORTS].text);
+    csv_double(out, cell[INSN_LATENCY].number);
+    csv_count(out, cell[INSN_CHAIN].count);
     for (size_t i = 0; i < t->shown.count; i++)
-        csv_number(b, value_of(c, row, t->shown.items[i]));
-    buf_char(b, '\n');
+        csv_double(out, value_of(c, row, t->shown.items[i]));
+    csv_end_line(out);
 }
 
-static void csv_head(const struct code *c, struct buf *b)
+static void csv_head(const struct code *c, struct csvout *out)
 {
     const struct view *t = c->t;
-    buf_str(b, "kind,module,file,line,name,address,instruction,target,loop,around,uops,ports,latency,chain");
+    buf_str(out->out, "kind,module,file,line,name,address,instruction,target,loop,around,uops,ports,latency,chain");
+    out->need_comma = true;
     for (size_t i = 0; i < t->shown.count; i++)
-        csv_text(b, c, t->e->metrics[t->shown.items[i]].name);
-    buf_char(b, '\n');
+        csv_string(out, c, t->e->metrics[t->shown.items[i]].name);
+    csv_end_line(out);
 }
 
 static void put_count(struct jsonout *j, const char *key, uint64_t count)
@@ -480,8 +467,7 @@ static void json_row(const struct code *c, size_t row, struct jsonout *j)
     json_text(j, c, "ports", cell[INSN_PORTS].text);
     json_put_double(j, "latency", cell[INSN_LATENCY].number);
     json_put_bool(j, "chain", cell[INSN_CHAIN].count == 1);
-    json_key(j, "values");
-    json_begin_object(j);
+    json_put_object(j, "values");
     for (size_t i = 0; i < t->shown.count; i++)
         json_put_double(j, strtab_get(t->e->strings, t->e->metrics[t->shown.items[i]].name),
                         value_of(c, row, t->shown.items[i]));
@@ -493,27 +479,26 @@ static void write_rows(struct code *c, bool json, struct outfile *out)
 {
     struct buf b = {0};
     struct jsonout j = {&b, false};
+    struct csvout csv = {&b, false};
     if (json) {
         json_begin_object(&j);
         json_text(&j, c, "title", c->t->e->title);
         json_put_string(&j, "by", "instruction");
-        json_key(&j, "rows");
-        json_begin_array(&j);
+        json_put_array(&j, "rows");
     } else
-        csv_head(c, &b);
+        csv_head(c, &csv);
     for (size_t i = 0; i < c->pieces.count; i++)
         for (size_t k = 0; k < c->pieces.items[i].count; k++)
             if (json)
                 json_row(c, c->pieces.items[i].first + k, &j);
             else
-                csv_row(c, c->pieces.items[i].first + k, &b);
+                csv_row(c, c->pieces.items[i].first + k, &csv);
     if (json) {
         json_end_array(&j);
         json_end_object(&j);
         buf_char(&b, '\n');
     }
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }
 
 int print_code(const struct view *t, struct outfile *out, struct err *err)

@@ -2,40 +2,31 @@
 /* Rows of places for programs: CSV and JSON. */
 #include "metrics/report/report.h"
 
-#include <math.h>
-
 /* For a row that is a caller, or a call: does it have a location? */
 static bool says_where(const struct view *t)
 {
     return t->options->level == PRINT_CALLER || t->options->level == PRINT_CALLS;
 }
 
-/* ---- CSV, RFC 4180 but for the line ends, which are the system's -------------------------- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
-static void csv_head(const struct view *t, struct buf *out)
+static void csv_head(const struct view *t, struct csvout *c)
 {
-    buf_str(out, print_is_tree(t) ? "depth,kind,module,file,line,name" : "kind,module,file,line,name");
-    buf_str(out, says_where(t) ? ",at_file,at_line" : "");
+    buf_str(c->out, print_is_tree(t) ? "depth,kind,module,file,line,name" : "kind,module,file,line,name");
+    buf_str(c->out, says_where(t) ? ",at_file,at_line" : "");
+    c->need_comma = true;
     for (size_t i = 0; i < t->shown.count; i++) {
         const struct metric *m = &t->e->metrics[t->shown.items[i]];
         const char *name = strtab_get(t->e->strings, m->name);
-        buf_char(out, ',');
-        print_csv_text(out, name);
+        csv_text(c, name);
         if (print_levels[t->options->level].exclusive && m->has_exclusive) {
             char *exclusive = mem_printf("%s (E)", name);
-            buf_char(out, ',');
-            print_csv_text(out, exclusive);
+            csv_text(c, exclusive);
             mem_free(exclusive);
         }
     }
-    buf_str(out, t->options->level == PRINT_LOOP ? ",line_last,on_line,instance,instances\n" : "\n");
-}
-
-static void csv_value(struct buf *out, double v)
-{
-    buf_char(out, ',');
-    if (!isnan(v))
-        buf_double(out, v);
+    buf_str(c->out, t->options->level == PRINT_LOOP ? ",line_last,on_line,instance,instances" : "");
+    csv_end_line(c);
 }
 
 static const char *word_of(const struct view *t, const struct row *r)
@@ -44,63 +35,45 @@ static const char *word_of(const struct view *t, const struct row *r)
     return r->relation ? r->relation : print_is_tree(t) ? words[r->kind] : print_levels[t->options->level].word;
 }
 
-/* Behind the metrics, where it moves no column. */
-static void csv_which_loop(struct buf *out, const struct row *r)
-{
-    const uint32_t numbers[] = {r->line_last, r->on_line, r->instance, r->instances};
-    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-        buf_char(out, ',');
-        if (numbers[i])
-            buf_printf(out, "%u", numbers[i]);
-    }
-}
-
-static void csv_row(const struct view *t, const struct row *r, struct buf *out)
+static void csv_row(const struct view *t, const struct row *r, struct csvout *c)
 {
     const struct strtab *strings = t->e->strings;
-    str_id texts[] = {r->module, r->file};
     if (print_is_tree(t))
-        buf_printf(out, "%u,", r->depth);
-    buf_str(out, word_of(t, r));
-    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-        buf_char(out, ',');
-        print_csv_text(out, strtab_get(strings, texts[i]));
-    }
-    buf_char(out, ',');
-    if (r->line)
-        buf_printf(out, "%u", r->line);
-    buf_char(out, ',');
-    print_csv_text(out, strtab_get(strings, r->name));
+        csv_u64(c, r->depth);
+    csv_text(c, word_of(t, r));
+    csv_text(c, strtab_get(strings, r->module));
+    csv_text(c, strtab_get(strings, r->file));
+    csv_nonzero(c, r->line);
+    csv_text(c, strtab_get(strings, r->name));
     if (says_where(t)) {
-        buf_char(out, ',');
-        print_csv_text(out, strtab_get(strings, r->at_file));
-        buf_char(out, ',');
-        if (r->at_line)
-            buf_printf(out, "%u", r->at_line);
+        csv_text(c, strtab_get(strings, r->at_file));
+        csv_nonzero(c, r->at_line);
     }
     for (size_t i = 0; i < t->shown.count; i++) {
-        csv_value(out, print_value_of(t, r, t->shown.items[i], false));
+        csv_double(c, print_value_of(t, r, t->shown.items[i], false));
         if (print_levels[t->options->level].exclusive && t->e->metrics[t->shown.items[i]].has_exclusive)
-            csv_value(out, print_value_of(t, r, t->shown.items[i], true));
+            csv_double(c, print_value_of(t, r, t->shown.items[i], true));
     }
-    if (t->options->level == PRINT_LOOP)
-        csv_which_loop(out, r);
-    buf_char(out, '\n');
+    if (t->options->level == PRINT_LOOP) { /* behind the metrics, where it moves no column */
+        csv_nonzero(c, r->line_last);
+        csv_nonzero(c, r->on_line);
+        csv_nonzero(c, r->instance);
+        csv_nonzero(c, r->instances);
+    }
+    csv_end_line(c);
 }
 
 void print_csv(const struct view *t, struct outfile *out)
 {
     struct buf b = {0};
-    csv_head(t, &b);
+    struct csvout c = {.out = &b};
+    csv_head(t, &c);
     for (size_t i = 0; i < t->rows.count; i++) {
-        csv_row(t, &t->rows.items[i], &b);
-        if (b.len > 60000) {
-            outfile_write(out, b.bytes, b.len);
-            b.len = 0;
-        }
+        csv_row(t, &t->rows.items[i], &c);
+        if (b.len > 60000)
+            outfile_take(out, &b);
     }
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -130,8 +103,7 @@ static void json_metric(struct jsonout *j, const struct view *t, size_t metric)
 
 static void json_values(struct jsonout *j, const struct view *t, const struct row *r, const char *key, bool exclusive)
 {
-    json_key(j, key);
-    json_begin_object(j);
+    json_put_object(j, key);
     for (size_t i = 0; i < t->shown.count; i++) {
         json_put_double(j, strtab_get(t->e->strings, t->e->metrics[t->shown.items[i]].name),
                         print_value_of(t, r, t->shown.items[i], exclusive));
@@ -183,18 +155,15 @@ void print_json(const struct view *t, struct outfile *out)
     json_begin_object(&j);
     json_text(&j, t, "title", t->e->title);
     json_put_string(&j, "by", print_levels[t->options->level].word);
-    json_key(&j, "metrics");
-    json_begin_array(&j);
+    json_put_array(&j, "metrics");
     for (size_t i = 0; i < t->shown.count; i++)
         json_metric(&j, t, t->shown.items[i]);
     json_end_array(&j);
-    json_key(&j, "rows");
-    json_begin_array(&j);
+    json_put_array(&j, "rows");
     for (size_t i = 0; i < t->rows.count; i++)
         json_row(&j, t, &t->rows.items[i]);
     json_end_array(&j);
     json_end_object(&j);
     buf_char(&b, '\n');
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }

@@ -173,8 +173,7 @@ void print_legend(const struct view *t, struct outfile *out)
         buf_str(&b, m->estimated ? ", estimated\n" : "\n");
     }
     buf_char(&b, '\n');
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }
 
 void print_text(struct view *t, struct outfile *out)

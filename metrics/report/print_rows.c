@@ -17,16 +17,15 @@ double print_value_of(const struct view *t, const struct row *r, size_t metric, 
     return t->values.items[r->values + metric + (exclusive ? t->e->metric_count : 0)];
 }
 
-void print_find_surroundings(struct view *t)
+void print_find_surroundings(const struct experiment *e, str_id **module_name, place_ix **procedure)
 {
-    const struct experiment *e = t->e;
-    t->module_name = mem_calloc(e->place_count, sizeof *t->module_name);
-    t->procedure = mem_calloc(e->place_count, sizeof *t->procedure);
+    *module_name = mem_calloc(e->place_count, sizeof **module_name);
+    *procedure = mem_calloc(e->place_count, sizeof **procedure);
     for (place_ix i = 1; i < e->place_count; i++) {
         const struct place *p = &e->places[i];
-        bool procedure = p->kind == PLACE_PROC || p->kind == PLACE_INLINE;
-        t->module_name[i] = p->kind == PLACE_MODULE ? p->name : t->module_name[p->parent];
-        t->procedure[i] = procedure ? i : t->procedure[p->parent];
+        bool here = p->kind == PLACE_PROC || p->kind == PLACE_INLINE;
+        (*module_name)[i] = p->kind == PLACE_MODULE ? p->name : (*module_name)[p->parent];
+        (*procedure)[i] = here ? i : (*procedure)[p->parent];
     }
 }
 

@@ -45,19 +45,6 @@ static const struct table *find_table(const struct experiment *e, const char *na
     return NULL;
 }
 
-static void find_surroundings(struct table_view *v)
-{
-    const struct experiment *e = v->e;
-    v->module_name = mem_calloc(e->place_count, sizeof *v->module_name);
-    v->procedure = mem_calloc(e->place_count, sizeof *v->procedure);
-    for (place_ix i = 1; i < e->place_count; i++) {
-        const struct place *p = &e->places[i];
-        bool procedure = p->kind == PLACE_PROC || p->kind == PLACE_INLINE;
-        v->module_name[i] = p->kind == PLACE_MODULE ? p->name : v->module_name[p->parent];
-        v->procedure[i] = procedure ? i : v->procedure[p->parent];
-    }
-}
-
 static const char *place_name(const struct table_view *v, place_ix place)
 {
     bool inner = v->e->places[place].kind >= PLACE_LOOP;
@@ -228,68 +215,60 @@ static void write_text(const struct table_view *v, struct outfile *out)
 
 static const char *const place_parts[] = {"kind", "module", "file", "line", "name"};
 
-static void csv_place(const struct table_view *v, struct buf *out, place_ix place)
+static void csv_place(const struct table_view *v, struct csvout *c, place_ix place)
 {
     if (place >= v->e->place_count) {
-        buf_str(out, ",,,,");
+        for (size_t i = 0; i < ARRAY_SIZE(place_parts); i++)
+            csv_empty(c);
         return;
     }
-    const struct place *p = &v->e->places[place];
-    buf_printf(out, "%s,", place_kinds[p->kind]);
-    print_csv_text(out, strtab_get(v->e->strings, v->module_name[place]));
-    buf_char(out, ',');
-    print_csv_text(out, place_file(v, place));
-    buf_char(out, ',');
-    if (p->line_first)
-        buf_printf(out, "%u", p->line_first);
-    buf_char(out, ',');
-    print_csv_text(out, place_name(v, place));
+    csv_text(c, place_kinds[v->e->places[place].kind]);
+    csv_text(c, strtab_get(v->e->strings, v->module_name[place]));
+    csv_text(c, place_file(v, place));
+    csv_nonzero(c, v->e->places[place].line_first);
+    csv_text(c, place_name(v, place));
 }
 
-static void csv_head(const struct table_view *v, struct buf *out)
+static void csv_head(const struct table_view *v, struct csvout *out)
 {
     for (size_t i = 0; i < v->decl->column_count; i++) {
         const struct table_column *c = &v->decl->columns[i];
         for (size_t part = 0; part < (is_place(c) ? ARRAY_SIZE(place_parts) : 1); part++) {
             char *head = is_place(c) ? mem_printf("%s.%s", c->name, place_parts[part]) : mem_strdup(c->name);
-            buf_str(out, i || part ? "," : "");
-            print_csv_text(out, head);
+            csv_text(out, head);
             mem_free(head);
         }
     }
-    buf_char(out, '\n');
+    csv_end_line(out);
 }
 
-static void csv_row(const struct table_view *v, size_t row, struct buf *out)
+static void csv_row(const struct table_view *v, size_t row, struct csvout *out)
 {
     for (size_t i = 0; i < v->decl->column_count; i++) {
         const struct table_column *c = &v->decl->columns[i];
         union table_cell cell = shown_row(v, row)[i];
-        buf_str(out, i ? "," : "");
         if (is_place(c)) {
             csv_place(v, out, cell.row);
             continue;
         }
         char *text = cell_text(v, c, cell);
-        print_csv_text(out, text);
+        csv_text(out, text);
         mem_free(text);
     }
-    buf_char(out, '\n');
+    csv_end_line(out);
 }
 
 static void write_csv(const struct table_view *v, struct outfile *out)
 {
     struct buf b = {0};
-    csv_head(v, &b);
+    struct csvout c = {.out = &b};
+    csv_head(v, &c);
     for (size_t r = 0; r < v->rows; r++) {
-        csv_row(v, r, &b);
-        if (b.len > 60000) {
-            outfile_write(out, b.bytes, b.len);
-            b.len = 0;
-        }
+        csv_row(v, r, &c);
+        if (b.len > 60000)
+            outfile_take(out, &b);
     }
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------- */
@@ -333,8 +312,7 @@ static void json_cell(struct jsonout *j, const struct table_view *v, const struc
 static void json_columns(struct jsonout *j, const struct table_view *v)
 {
     static const char *const types[] = {"count", "number", "text", "time", "ref"}; /* in the order of enum table_type */
-    json_key(j, "columns");
-    json_begin_array(j);
+    json_put_array(j, "columns");
     for (size_t i = 0; i < v->decl->column_count; i++) {
         const struct table_column *c = &v->decl->columns[i];
         const char *members[][2] = {
@@ -355,8 +333,7 @@ static void write_json(const struct table_view *v, struct outfile *out)
     json_begin_object(&j);
     json_put_string(&j, "table", v->decl->name);
     json_columns(&j, v);
-    json_key(&j, "rows");
-    json_begin_array(&j);
+    json_put_array(&j, "rows");
     for (size_t r = 0; r < v->rows; r++) {
         json_begin_object(&j);
         for (size_t i = 0; i < v->decl->column_count; i++) {
@@ -368,8 +345,7 @@ static void write_json(const struct table_view *v, struct outfile *out)
     json_end_array(&j);
     json_end_object(&j);
     buf_char(&b, '\n');
-    outfile_write(out, b.bytes, b.len);
-    buf_release(&b);
+    outfile_take(out, &b);
 }
 
 /* ---- order ------------------------------------------------------------------------------------------- */
@@ -433,7 +409,7 @@ int print_table(const struct experiment *e, const struct table *table, const uin
         return -1;
     if (options->top)
         keep_top(&v, options->top);
-    find_surroundings(&v);
+    print_find_surroundings(v.e, &v.module_name, &v.procedure);
     if (options->format == PRINT_TEXT)
         write_text(&v, out);
     else if (options->format == PRINT_CSV)

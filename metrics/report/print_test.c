@@ -1069,8 +1069,9 @@ static void test_csv_texts(void)
                                            {"\t", "\t"}};
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct buf b = {0};
+        struct csvout c = {.out = &b};
         buf_str(&b, "");
-        print_csv_text(&b, texts[i][0]);
+        csv_text(&c, texts[i][0]);
         CHECK_STR(b.bytes, texts[i][1]);
         buf_release(&b);
     }

@@ -81,8 +81,7 @@ static void write_row(const struct text_table *text, size_t row, struct outfile 
     while (line.len && line.bytes[line.len - 1] == ' ')
         line.len--;
     buf_char(&line, '\n');
-    outfile_write(out, line.bytes, line.len);
-    buf_release(&line);
+    outfile_take(out, &line);
 }
 
 void print_text_table_write(struct text_table *text, size_t rows, struct outfile *out)
@@ -97,21 +96,4 @@ void print_text_table_write(struct text_table *text, size_t rows, struct outfile
         mem_free(text->items[c].head);
     }
     vec_release(text);
-}
-
-/* ---- CSV, RFC 4180 but for the line ends, which are the system's -------------------------- */
-
-void print_csv_text(struct buf *out, const char *s)
-{
-    if (!strpbrk(s, ",\"\r\n")) {
-        buf_str(out, s);
-        return;
-    }
-    buf_char(out, '"');
-    for (; *s; s++) {
-        if (*s == '"')
-            buf_char(out, '"');
-        buf_char(out, *s);
-    }
-    buf_char(out, '"');
 }

@@ -37,8 +37,6 @@ void print_text_table_write(struct text_table *, size_t rows, struct outfile *);
 char *print_text_of_value(double);
 char *print_text_of_name(const char *);
 
-void print_csv_text(struct buf *, const char *); /* in quotes where it needs them */
-
 /* ---- rows of places ---------------------------------------------------------------------- */
 
 struct row {
@@ -110,7 +108,8 @@ extern const struct print_level_row print_levels[]; /* by enum print_level */
 
 /* print_rows.c */
 double print_value_of(const struct view *t, const struct row *r, size_t metric, bool exclusive);
-void print_find_surroundings(struct view *t);
+/* Of each place the name of its module and its procedure, inlined ones among them; mem_free. */
+void print_find_surroundings(const struct experiment *, str_id **module_name, place_ix **procedure);
 void print_find_scope(struct view *t);
 void print_rows_of_places(struct view *t);
 void print_merged_rows(struct view *t);

@@ -141,3 +141,15 @@ void json_put_bool(struct jsonout *j, const char *key, bool v)
     json_key(j, key);
     json_bool(j, v);
 }
+
+void json_put_array(struct jsonout *j, const char *key)
+{
+    json_key(j, key);
+    json_begin_array(j);
+}
+
+void json_put_object(struct jsonout *j, const char *key)
+{
+    json_key(j, key);
+    json_begin_object(j);
+}
