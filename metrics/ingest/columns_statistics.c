@@ -92,18 +92,85 @@ static size_t parts_of_run(const struct maker *m, uint32_t run, enum statistic_o
     return parts;
 }
 
+bool columns_module_is_mpi(const char *path)
+{
+    static const char *const names[] = {"libmpi",    "libopen-pal", "libopen-rte", "mca_",   "libucp.so",
+                                        "libucs.so", "libuct.so",   "libfabric",   "libpsm", "libpmix"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (str_starts(module_base_name(path), names[i]))
+            return true;
+    return false;
+}
+
+/* Ranks may have MPI linked in. */
+static bool uses_mpi(const struct maker *m, uint32_t run)
+{
+    for (size_t i = 0; i < m->input_count; i++) {
+        const struct hpcprof *p = m->inputs[i].profile;
+        if (m->inputs[i].run != run || m->inputs[i].finished)
+            continue;
+        if (hpcprof_parts(p->processes, p->process_count).ranks)
+            return true;
+        for (size_t k = 0; k < p->module_count; k++)
+            if (columns_module_is_mpi(strtab_get(p->strings, p->modules[k].path)))
+                return true;
+    }
+    return false;
+}
+
+static uint32_t column_in_run(struct maker *m, const char *name, uint32_t run)
+{
+    uint32_t column = columns_find(m->columns, strtab_add(m->strings, name));
+    return column != COLUMN_NONE ? column : columns_find(m->columns, columns_name_in_run(m, run, name));
+}
+
+/* The counts that go to `base` go to `column` too. */
+static void share_events(struct maker *m, uint32_t base, uint32_t column)
+{
+    for (size_t i = 0; i < m->input_count; i++)
+        for (size_t e = 0; e < m->inputs[i].profile->event_count; e++) {
+            struct event_column_list *list = &m->columns->event_columns[i][e];
+            for (size_t k = 0, n = list->count; k < n; k++)
+                if (list->items[k].column == base && !list->items[k].by_thread)
+                    *vec_push(list) = (struct event_column){.column = column, .in_region = list->items[k].in_region};
+        }
+}
+
+/* "CYCLES outside MPI" of CYCLES; hidden, as it is for diagnoses. */
+static uint32_t column_outside_mpi(struct maker *m, const char *name, uint32_t run)
+{
+    str_id full = columns_name_in_run(m, run, name);
+    uint32_t known = columns_find(m->columns, full);
+    if (known != COLUMN_NONE || !str_ends(name, OUTSIDE_MPI) || !uses_mpi(m, run))
+        return known;
+    char *plain = mem_strndup(name, strlen(name) - strlen(OUTSIDE_MPI));
+    uint32_t base = column_in_run(m, plain, run);
+    mem_free(plain);
+    if (base == COLUMN_NONE || m->columns->list.items[base].metric.formula)
+        return COLUMN_NONE;
+    struct column c = m->columns->list.items[base];
+    c.outside_mpi = true;
+    c.metric.name = c.metric.display_name = full;
+    c.metric.display = c.metric.sort_by = false;
+    c.metric.exact_total = NAN;
+    *vec_push(&m->columns->list) = c;
+    m->columns->wanted_count++;
+    share_events(m, base, (uint32_t)(m->columns->list.count - 1));
+    return (uint32_t)(m->columns->list.count - 1);
+}
+
 /* Those that formulas name, if the run has several parts, and a column of the event. */
 static void add_wanted_statistic(struct maker *m, const char *name, uint32_t run)
 {
     enum statistic which;
     enum statistic_over over;
     struct buf metric = {0};
-    if (statistic_parse(name, &which, &metric, &over) && parts_of_run(m, run, over) > 1) {
-        uint32_t base = columns_find(m->columns, strtab_add(m->strings, metric.bytes));
+    if (statistic_parse(name, &which, &metric, &over)) {
+        uint32_t base = column_in_run(m, metric.bytes, run);
         if (base == COLUMN_NONE)
-            base = columns_find(m->columns, columns_name_in_run(m, run, metric.bytes));
+            base = column_outside_mpi(m, metric.bytes, run);
         str_id full = columns_name_in_run(m, run, name);
-        if (base != COLUMN_NONE && !m->columns->list.items[base].metric.formula &&
+        if (base != COLUMN_NONE && parts_of_run(m, run, over) > 1 && !m->columns->list.items[base].metric.formula &&
             columns_find(m->columns, full) == COLUMN_NONE) {
             columns_add_statistic(m, full, which, base, over);
             m->columns->wanted_count++;

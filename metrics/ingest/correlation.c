@@ -48,6 +48,8 @@ void correlation_release(struct correlation *c)
     mem_free(c->site_weight);
     mem_free(c->site_samples);
     mem_free(c->call_node);
+    mem_free(c->site_in_mpi);
+    mem_free(c->call_in_mpi);
     mem_free(c->file_rank);
     hashmap_release(&c->listed);
     row_index_release(&c->module_index);

@@ -48,7 +48,8 @@ struct column {
     uint32_t property;   /* LOOP: column of the table loop_quality */
     uint32_t *operands;  /* computed: column of each of the formula's names */
     bool by_line, of_thread;
-    uint32_t run; /* measured: whose; RUN_ALL: of every run */
+    bool outside_mpi; /* measured: without what was sampled inside of MPI, or below it */
+    uint32_t run;     /* measured: whose; RUN_ALL: of every run */
     str_id event;
     const char *where;
 };
@@ -78,6 +79,10 @@ void columns_assign_events(struct columns *, const struct config *, const struct
                            struct strtab *, struct warnings *);
 /* By region of the measurement: is it the named one, or in it? NULL: no region is asked for. */
 bool *columns_regions_named(struct arena *, const struct strtab *, const struct hpcprof *, str_id region);
+/* The metric that is another one without MPI has that one's name and this. */
+#define OUTSIDE_MPI " outside MPI"
+/* Is this a library of MPI's, or of its transports? */
+bool columns_module_is_mpi(const char *path);
 /* How many threads, ranks or repetitions a measurement is of; without ranks, each process is one. */
 uint32_t columns_parts(const struct hpcprof *, enum statistic_over);
 void columns_release(struct columns *, const struct input *);
@@ -168,13 +173,14 @@ struct correlation {
     struct VEC(struct place) places;       /* places[0] is the PROGRAM; in the order found, parents first */
     struct VEC(struct source_file) files;
     struct VEC(uint32_t) file_module; /* the first module that uses files[i] */
-    struct VEC(uint8_t) file_known; /* structure names files[i]; else a measurement alone does, and may say anything */
-    place_ix *site_place;           /* the LINE of each site */
-    uint8_t *site_state;            /* enum site_state */
-    uint32_t *call_node;            /* by call, the node of its line; NULL: there is no tree of calls (calls.c) */
-    double *site_weight;            /* its share of each column, added up */
-    double *site_samples;           /* samples of the event that has most of them; NULL: periods are not known */
-    const struct columns *columns;  /* the nodes of the cells; lent. NULL: unknown */
+    struct VEC(uint8_t) file_known;  /* structure names files[i]; else a measurement alone does, and may say anything */
+    place_ix *site_place;            /* the LINE of each site */
+    uint8_t *site_state;             /* enum site_state */
+    uint32_t *call_node;             /* by call, the node of its line; NULL: there is no tree of calls (calls.c) */
+    bool *site_in_mpi, *call_in_mpi; /* inside MPI, or below a call of it; NULL: not requested */
+    double *site_weight;             /* its share of each column, added up */
+    double *site_samples;            /* samples of the event that has most of them; NULL: periods are not known */
+    const struct columns *columns;   /* the nodes of the cells; lent. NULL: unknown */
     struct VEC(struct loop_count) loop_counts; /* by site, of those where loops begin; of all runs */
     struct hashmap loop_at; /* hash of module and address to loop_counts, of files that several modules are, once */
     uint64_t listed_bytes;  /* of code whose instructions are among the tables */

@@ -17,16 +17,18 @@
 /* ---- sums ------------------------------------------------------------------------------------- */
 
 /* One measured column from its cells. */
-static int sum_column(struct experiment *e, size_t tree, size_t column, const struct cell_list *cells,
+static int sum_column(struct experiment *e, size_t tree, const struct correlation *c, size_t column,
                       node_of_cell *node_of, const void *ctx, struct err *err)
 {
+    const struct cell_list *cells = &c->cells.items[column];
+    bool outside_mpi = c->columns && c->columns->list.items[column].outside_mpi;
     size_t n = e->trees[tree].node_count;
     uint64_t *own = mem_calloc(n, sizeof *own);
     uint8_t *known = mem_calloc(n, 1);
     bool fits = true;
     for (size_t i = 0; i < cells->count; i++) {
         uint32_t node = node_of(ctx, &cells->items[i]);
-        if (node == NODE_NONE)
+        if (node == NODE_NONE || (outside_mpi && metrics_in_mpi(c, cells->items[i].site, cells->items[i].call)))
             continue;
         fits = !__builtin_add_overflow(own[node], cells->items[i].value, &own[node]) && fits;
         known[node] = 1;
@@ -43,7 +45,7 @@ int metrics_sum_measured(struct experiment *e, size_t tree, const struct correla
                          const void *ctx, struct err *err)
 {
     for (size_t column = 0; column < c->cells.count; column++)
-        if (c->cells.items[column].count && sum_column(e, tree, column, &c->cells.items[column], node_of, ctx, err) < 0)
+        if (c->cells.items[column].count && sum_column(e, tree, c, column, node_of, ctx, err) < 0)
             return -1;
     return 0;
 }
@@ -297,6 +299,7 @@ int experiment_from(const struct config *config, const struct input *inputs, siz
         experiment_find_same(e);
         note_measured(e, &c, new_of);
         status = take_columns(e, &columns, err);
+        metrics_find_mpi(&c, e, &columns, new_of);
         if (status == 0)
             status = metrics_sum_measured(e, TREE_SCOPES, &c, place_of_cell,
                                           &(struct scopes_of_sites){c.site_place, new_of}, err);

@@ -626,6 +626,46 @@ static void test_statistics(void)
     release(&m);
 }
 
+/* What is read below a call of MPI is MPI's; the same function is the program's below main. */
+static void test_outside_mpi(void)
+{
+    static const struct drawn_module linked[] = {{"/opt/app", "F /s/a.c\n"
+                                                              " P main 1-9 1000-1100\n"
+                                                              "  S 2 1000-1020\n"
+                                                              " P MPI_Recv 11-19 2000-2100\n"
+                                                              "  S 12 2000-2010\n"
+                                                              " P read 21-29 3000-3100\n"
+                                                              "  S 22 3000-3010\n"},
+                                                 {NULL, NULL}};
+    static const char *const names[] = {"max(\"C outside MPI\" over ranks)", "min(\"C outside MPI\" over threads)",
+                                        NULL};
+    static const struct {
+        const char *place;
+        double all, outside, most, least;
+    } wanted[] = {{"app", 150, 80, 70, 10}, {"main", 60, 60, 50, 10}, {"read", 90, 20, 20, 0}};
+    const char *samples[] = {"process 0\n/opt/app 0x1000 C 5\n/opt/app 0x1014>0x2004>0x3000 C 7\n"
+                             "/opt/app 0x1014>0x3000 C 2\nprocess 1\n/opt/app 0x1000 C 1\n",
+                             NULL};
+    struct config *c = config_create();
+    config_add_measurement(c, "r");
+    config_want_statistics(c, names);
+    struct made m = make(c, samples, linked);
+    if (CHECK_INT(m.status, 0) && CHECK_INT(m.e->metric_count, 4))
+        for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+            const double want[] = {wanted[i].all, wanted[i].outside, wanted[i].most, wanted[i].least};
+            place_ix at = 0;
+            while (at + 1 < m.e->place_count &&
+                   strcmp(strtab_get(m.e->strings, m.e->places[at].name), wanted[i].place) != 0)
+                at++;
+            for (size_t k = 0; k < ARRAY_SIZE(want); k++) {
+                double got = experiment_value(m.e, k, at, VALUE_INCLUSIVE);
+                if (!CHECK_NAMED(got == want[k], wanted[i].place))
+                    printf("# %s: %.15g, not %.15g\n", strtab_get(m.e->strings, m.e->metrics[k].name), got, want[k]);
+            }
+        }
+    release(&m);
+}
+
 /* The same line by two ways: 10 and 20 by the first, in two threads, 50 by the second in the third. Folded it is one. */
 static void check_statistics_of_calls(bool folded)
 {
@@ -1946,6 +1986,7 @@ int main(void)
     test_metric_errors();
     test_threads();
     test_statistics();
+    test_outside_mpi();
     test_statistics_of_calls();
     test_large_sums();
     test_order();

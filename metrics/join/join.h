@@ -34,6 +34,13 @@ void environment_take(struct experiment *, const struct correlation *, const str
 int metrics_finished_run(const struct experiment *, const char *path, uint32_t input, struct structures *,
                          struct hpcprof **, struct thread_value_list *, struct err *);
 
+/* ---- mpi.c --------------------------------------------------------------------------------------------------- */
+
+/* If a column is of what is outside of MPI: which sites and calls are inside. */
+void metrics_find_mpi(struct correlation *, const struct experiment *, const struct columns *, const place_ix *new_of);
+/* After it: was this sampled inside of MPI or below it? `call`: CALL_NONE if paths were not measured. */
+bool metrics_in_mpi(const struct correlation *, uint32_t site, uint32_t call);
+
 /* ---- statistics.c -------------------------------------------------------------------------------------------- */
 
 /* Fills the columns that are statistics, reading the inputs again. */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
-	%D%/join.h %D%/attribution_report.c %D%/build.c %D%/calls.c %D%/correlate.c %D%/environment.c %D%/experiment.c \
+	%D%/join.h %D%/attribution_report.c %D%/build.c %D%/calls.c %D%/correlate.c %D%/environment.c %D%/mpi.c %D%/experiment.c \
 	%D%/finished_run.c %D%/order.c %D%/sources.c %D%/start_config.c %D%/statistics.c
 
 check_PROGRAMS += %D%/experiment_test %D%/conserve_test %D%/sources_test

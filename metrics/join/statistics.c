@@ -150,6 +150,15 @@ static uint32_t part_of(const struct hpcprof *p, const struct gathering *g, uint
     return g->over == STAT_THREADS ? thread : p->threads[thread].process;
 }
 
+/* Of a column without what is inside of MPI. */
+static bool is_left_out(const struct reading *r, const struct gathering *g, const struct context_sites *known,
+                        uint32_t context)
+{
+    uint32_t site = known->sites[context], call = known->calls ? known->calls[context] : CALL_NONE;
+    return r->columns->list.items[g->base].outside_mpi && site < r->sites && (call == CALL_NONE || call < r->calls) &&
+           metrics_in_mpi(r->c, site, call);
+}
+
 /* The node of a context's own line. */
 static uint32_t node_of(const struct reading *r, const struct gathering *g, const struct context_sites *known,
                         uint32_t context)
@@ -164,7 +173,8 @@ static void add_count(struct reading *r, struct gathering *g, const struct hpcpr
                       const struct context_sites *known, const struct hpcprof_count *count)
 {
     uint32_t node = node_of(r, g, known, count->context);
-    if (is_event(r, g, p, count->event) && (!g->inside || g->inside[count->region]) && node != NODE_NONE)
+    if (is_event(r, g, p, count->event) && (!g->inside || g->inside[count->region]) && node != NODE_NONE &&
+        !is_left_out(r, g, known, count->context))
         add_at(g, r->e, node, count->value);
 }
 

@@ -77,15 +77,15 @@ PROPERTY RuntimeLibrary {
 
 PROPERTY RankImbalance {
     // Load imbalance over processes: DeRose, Homer and Johnson, "Detecting Application Load Imbalance", Euro-Par 2007.
+    // Time in MPI is left out: the ranks that wait there are not those with more work.
     // Only for ranks: processes of a compiler driver or of a shell are not expected to be balanced.
     FOR PROGRAM, PROCEDURE, LOOP;
-    WHERE module IS NOT "libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*"; // where ranks wait for each other
-    LET waits = max(time over ranks) - mean(time over ranks);
-    CONDITION: run.ranks > 1.5 AND waits > 0.1 * mean(time over ranks) AND count(time over ranks) > 1.5;
+    LET waits = max(own_time over ranks) - mean(own_time over ranks);
+    CONDITION: run.ranks > 1.5 AND waits > 0.1 * mean(own_time over ranks) AND count(own_time over ranks) > 1.5;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * waits / total(max(time over ranks));
     TITLE: "Load imbalance between ranks in {place}";
-    EVIDENCE: "the busiest of {run.ranks} ranks takes {max(time over ranks) / mean(time over ranks):.2} times the mean";
+    EVIDENCE: "the busiest of {run.ranks} ranks takes {max(own_time over ranks) / mean(own_time over ranks):.2} times the mean";
     EXPLANATION: "The other ranks wait for the slowest one at the next message or collective call.";
     REMEDY: "Divide the data by cost; check whether one machine is slower than the others.";
 }
@@ -95,14 +95,13 @@ PROPERTY SlowRank {
     // "Scalable Identification of Load Imbalance in Parallel Executions", SC 2010.
     REFINES RankImbalance;
     FOR PROGRAM, PROCEDURE, LOOP;
-    WHERE module IS NOT "libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*"; // as above
-    LET others = (mean(time over ranks) * run.ranks - max(time over ranks)) / (run.ranks - 1);
-    CONDITION: run.ranks > 2.5 AND max(time over ranks) > 1.3 * others
-        AND stddev(time over ranks) < 1.2 * (max(time over ranks) - others) * sqrt(run.ranks - 1) / run.ranks;
+    LET others = (mean(own_time over ranks) * run.ranks - max(own_time over ranks)) / (run.ranks - 1);
+    CONDITION: run.ranks > 2.5 AND max(own_time over ranks) > 1.3 * others
+        AND stddev(own_time over ranks) < 1.2 * (max(own_time over ranks) - others) * sqrt(run.ranks - 1) / run.ranks;
     CONFIDENCE: 0.8;
-    SEVERITY: 100 * (max(time over ranks) - mean(time over ranks)) / total(max(time over ranks));
+    SEVERITY: 100 * (max(own_time over ranks) - mean(own_time over ranks)) / total(max(time over ranks));
     TITLE: "One rank is slowest in {place}";
-    EVIDENCE: "it takes {max(time over ranks) / others:.2} times as long as the others on average";
+    EVIDENCE: "it takes {max(own_time over ranks) / others:.2} times as long as the others on average";
     REMEDY: "Compare the ranks (print --per-thread) to see whether this one has more work or a slower machine.";
 }
 

@@ -108,16 +108,16 @@ PROPERTY TEMPLATE WithoutSource<String modules, String others, String why, Strin
     // "Where is the source?" is what an analyst asks first: Periscope and HPCToolkit list such modules apart.
     FOR MODULE;
     WHERE name IS modules AND name IS NOT others;
-    CONDITION: share(time) > 0.05 AND place.has_source == 0;
+    CONDITION: own_time / total(time) > 0.05 AND place.has_source == 0;
     CONFIDENCE: 0.2;
-    SEVERITY: unknown_as * share(time);
-    TITLE: "{name} takes {share(time):%}, without source lines";
-    EVIDENCE: "{time} of {total(time)} in code without line numbers; the possible gain is unknown ({unknown_as}% of this time assumed)";
+    SEVERITY: unknown_as * own_time / total(time);
+    TITLE: "{name} takes {own_time / total(time):%}, without source lines";
+    EVIDENCE: "{own_time} of {total(time)} in code without line numbers; the possible gain is unknown ({unknown_as}% of this time assumed)";
     EXPLANATION: why;
     REMEDY: how;
 }
-// Runtime libraries of threads are RuntimeLibrary's, MPI's are MessagePassing's.
-PROPERTY NoSource = WithoutSource<"*.so|*.so.*", "libgomp.so*|libomp.so*|libomp5*|libiomp5*|libtbb.so*|libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*",
+// Runtime libraries of threads are RuntimeLibrary's, and what runs in MPI is MessagePassing's.
+PROPERTY NoSource = WithoutSource<"*.so|*.so.*", "libgomp.so*|libomp.so*|libomp5*|libiomp5*|libtbb.so*",
     "Without debug information, code of a library is shown by function at best. You can change how often and why it is called.",
     "Find its callers in the call paths. Install its debug information to see lines.">;
 PROPERTY NoLines = WithoutSource<"*", "*.so|*.so.*|*vdso*|[[]*",
@@ -156,10 +156,10 @@ PROPERTY TEMPLATE TimeIn<String names, String what, String why, String how> (PRO
     REFINES CPUBound;
     TOGETHER;
     WHERE name IS names;
-    CONDITION: share(time) > 0;
+    CONDITION: own_time > 0;
     CONFIDENCE: 0.8;
-    SEVERITY: min(110 * share(time), 100); // and what goes with it: making the call, its arguments
-    LEAST: 50 * share(time);
+    SEVERITY: min(110 * own_time / total(time), 100); // and what goes with it: making the call, its arguments
+    LEAST: 50 * own_time / total(time);
     TITLE: what;
     EXPLANATION: why;
     REMEDY: how;
@@ -289,25 +289,38 @@ PROPERTY Clocks = TimeIn<"clock_gettime|__clock_gettime*|gettimeofday|__gettimeo
 
 PROPERTY MessagePassing {
     // What is spent inside MPI: Vetter and McCracken, "Statistical Scalability Analysis of Communication Operations" (mpiP), PPoPP 2001.
+    // By call paths: whatever a call of MPI does, in its libraries, the C library or the kernel.
     FOR MODULE;
     TOGETHER;
-    WHERE name IS "libmpi*|libopen-pal*|libopen-rte*|mca_*|libmpich*|libuc[pst].so*|libfabric*|libpsm*";
-    CONDITION: share(time) > 0;
+    LET inside = time - or(own_time, 0);
+    CONDITION: inside > 0;
     CONFIDENCE: 0.8;
-    SEVERITY: 100 * share(time);
+    SEVERITY: 100 * inside / total(time);
     TITLE: "Time inside MPI";
-    EVIDENCE: "{share(time):%} of the time is in {name}";
+    EVIDENCE: "{inside / total(time):%} of the time is inside MPI, in {name}";
     EXPLANATION: "Ranks spin in MPI until messages arrive or all other ranks enter a collective; the rest is packing and copying.";
     REMEDY: "Find the calls that wait (record --phases). Then balance the work before them, send fewer and larger messages, or compute between sending and waiting.";
 }
 
-// Periscope's MPI properties have a threshold of 5% of the phase; here the usual threshold applies.
-PROPERTY CollectiveWaiting = TimeIn<"MPI_All*|PMPI_All*|MPI_Barrier|PMPI_Barrier|MPI_Reduce*|PMPI_Reduce*|MPI_Bcast|PMPI_Bcast|MPI_Gather*|MPI_Scatter*|mca_coll_*|ompi_coll_*|MPIR_*all*|MPIR_*arrier*",
+PROPERTY TEMPLATE TimeInCall<String names, String what, String why, String how> (PATH p) {
+    // Periscope's MPI properties have a threshold of 5% of the phase; here the usual threshold applies.
+    FOR PATH;
+    REFINES MessagePassing;
+    WHERE kind IS "procedure" AND name IS names;
+    CONDITION: share(time) > 0 AND path.repeats == 0;
+    CONFIDENCE: 0.8;
+    SEVERITY: 100 * share(time);
+    TITLE: what;
+    EVIDENCE: "{name} takes {share(time):%} of the time";
+    EXPLANATION: why;
+    REMEDY: how;
+}
+PROPERTY CollectiveWaiting = TimeInCall<"*MPI_All*|*MPI_Barrier|*MPI_Reduce*|*MPI_Bcast|*MPI_Gather*|*MPI_Scatter*|*MPI_Scan|*MPI_Exscan|mpi_all*|mpi_barrier*|mpi_reduce*|mpi_bcast*|mpi_gather*|mpi_scatter*|mpi_scan*|mpi_exscan*",
     "Collective communication",
     "Ranks that enter early wait in the collective call, spinning.",
     "Balance the work before it. Then use fewer, larger or nonblocking collectives.">;
 // Late senders and receivers: Wolf and Mohr, "Automatic Performance Analysis of Hybrid MPI/OpenMP Applications", 2003.
-PROPERTY PointToPoint = TimeIn<"MPI_Send*|MPI_Recv*|MPI_Wait*|MPI_Isend|MPI_Irecv|PMPI_Send*|PMPI_Recv*|PMPI_Wait*|mca_pml_*|mca_btl_*|MPIDI_*|ompi_request_*|opal_progress*",
+PROPERTY PointToPoint = TimeInCall<"*MPI_*end|*MPI_*ecv|*MPI_Sendrecv*|*MPI_Wait*|*MPI_Test*|*MPI_*robe|mpi_*end_|mpi_*ecv_|mpi_sendrecv*|mpi_wait*|mpi_test*|mpi_*robe_",
     "Point-to-point messages",
     "Ranks wait for late messages, or send many small ones.",
     "Post receives early, combine small messages, and compute between sending and waiting.">;
