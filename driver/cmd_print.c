@@ -246,7 +246,7 @@ static int make_experiment(struct session *s, const struct shown_list *shown, in
 static int run(struct session *s, int argc, char **argv)
 {
     struct print_options options = {
-        .top = opt.top, .sort_by = opt.sort, .scope = opt.scope, .of = opt.of, .tree = opt.tree, .fused = opt.diff};
+        .top = opt.top, .sort_by = opt.sort, .scope = opt.scope, .of = opt.of, .tree = opt.tree, .diff = opt.diff};
     struct experiment *e = NULL;
     struct shown_list shown = {0};
     int status = parse_format(&options.format, &s->err);

@@ -414,7 +414,7 @@ struct print_options {
     const char *sort_by; /* metric name; NULL: the first displayed */
     double threshold;    /* percent: rows with less of the whole are left out, in the metric that sorts; 0: none */
     const char *scope;   /* only what is in modules, files and procedures whose names match this pattern; NULL: all */
-    bool fused;          /* loops: one row for all copies of one */
+    bool diff;           /* two runs: one row for all copies of a loop; text for a terminal */
     bool no_legend;      /* text: the meaning of the columns is above another table */
     bool tree;           /* the scope tree as indented text, instead of a table */
     const char *of;      /* callers and calls of these alone: procedures by pattern, loops and lines by FILE:LINE */

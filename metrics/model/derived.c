@@ -34,6 +34,21 @@ void formulas_keep(struct experiment *e, size_t metric, const struct derivation 
         kept->across_runs |= e->metrics[kept->operands[k]].run != e->metrics[kept->operands[0]].run;
 }
 
+bool formulas_difference(const struct experiment *e, size_t metric, struct difference *d)
+{
+    const struct computed *c = e->computed ? &e->computed[metric] : NULL;
+    if (!c || !c->expr || !str_ends(strtab_get(e->strings, e->metrics[metric].name), ".difference") ||
+        expr_name_count(c->expr) != 2)
+        return false;
+    *d = (struct difference){c->operands[1], c->operands[0], COLUMN_NONE, {COLUMN_NONE, COLUMN_NONE}};
+    for (uint32_t i = 0; i < e->metric_count; i++)
+        if (e->computed[i].error_of == metric) {
+            d->error = i;
+            memcpy(d->spreads, e->computed[i].spreads, sizeof d->spreads);
+        }
+    return true;
+}
+
 /* ---- of a finished database: formulas as texts, which name its columns ---- */
 
 static uint32_t column_named(const struct experiment *e, const struct hashmap *by_name, const struct expr_operand *o)

@@ -40,6 +40,11 @@ void formulas_keep(struct experiment *, size_t metric, const struct derivation *
 void formulas_from_texts(struct experiment *);
 void formulas_compute(struct experiment *, size_t tree, unsigned threads); /* once the tree's measured columns are */
 void formulas_free(struct experiment *);
+struct difference { /* columns; error COLUMN_NONE: it is exact; spreads: of repetitions, or COLUMN_NONE */
+    uint32_t base, new, error, spreads[2];
+};
+/* Is the metric one of a comparison, NEW - BASE? */
+bool formulas_difference(const struct experiment *, size_t metric, struct difference *);
 
 /* ---- compare.c ----------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 metrics_libmetrics_a_SOURCES += \
-	%D%/report.h %D%/print.c %D%/print_calls.c %D%/print_code.c %D%/print_data.c %D%/print_memory.c %D%/print_paths.c \
+	%D%/report.h %D%/print.c %D%/print_calls.c %D%/print_code.c %D%/print_data.c %D%/print_diff.c %D%/print_memory.c %D%/print_paths.c \
 	%D%/print_places.c %D%/print_rows.c %D%/print_table.c %D%/print_text.c %D%/print_tree.c
 
 check_PROGRAMS += %D%/print_test

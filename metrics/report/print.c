@@ -72,7 +72,7 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
         else if (options->level == PRINT_CALLS)
             status = print_rows_of_calls(&t, err);
         else if (options->level == PRINT_LINE || options->level == PRINT_FUNCTION ||
-                 (options->level == PRINT_LOOP && options->fused))
+                 (options->level == PRINT_LOOP && options->diff))
             print_merged_rows(&t);
         else
             print_rows_of_places(&t);
@@ -81,10 +81,16 @@ int experiment_print(const struct experiment *e, const struct print_options *opt
             print_drop_small_rows(&t);
         if (t.rows.count && !print_is_tree(&t)) /* qsort needs an array even for no elements */
             qsort_r(t.rows.items, t.rows.count, sizeof *t.rows.items, print_compare_rows, &t);
+        struct difference d;
+        t.compared = options->diff && options->format == PRINT_TEXT && print_difference(&t, &d) != SIZE_MAX;
+        if (t.compared)
+            print_fold_noise(&t);
         if (options->top && options->top < t.rows.count)
             t.rows.count = options->top;
         if (status < 0)
             ; /* there is nothing to write */
+        else if (t.compared)
+            print_diff(&t, out);
         else if (options->format == PRINT_TEXT)
             print_text(&t, out);
         else if (options->format == PRINT_CSV)

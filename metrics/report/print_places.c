@@ -34,7 +34,7 @@ static char *number_text(const struct view *t, const struct row *r, size_t metri
     return marked;
 }
 
-static void add_metric_columns(struct view *t, struct text_table *text, size_t metric, bool exclusive)
+void print_metric_columns(const struct view *t, struct text_table *text, size_t metric, bool exclusive)
 {
     const struct experiment *e = t->e;
     const struct metric *m = &e->metrics[metric];
@@ -94,7 +94,7 @@ static char *tree_text(const struct view *t, const struct row *r)
 }
 
 /* The callee, and the location of the call. */
-static void add_tree_columns(struct view *t, struct text_table *text)
+static void add_tree_columns(const struct view *t, struct text_table *text)
 {
     static const char *const heads[][2] = {[PRINT_PATH] = {"calls", "called at"},
                                            [PRINT_CALLER] = {"procedure with its callers", "calls at"},
@@ -114,7 +114,16 @@ static void add_tree_columns(struct view *t, struct text_table *text)
     }
 }
 
-static void add_where_columns(struct view *t, struct text_table *text)
+/* Is it one in all rows? Then a comparison, which has little room, leaves it out. */
+static bool is_one_module(const struct view *t)
+{
+    for (size_t i = 1; i < t->rows.count; i++)
+        if (t->rows.items[i].module && t->rows.items[i].module != t->rows.items[0].module)
+            return false;
+    return true;
+}
+
+void print_where_columns(const struct view *t, struct text_table *text)
 {
     if (print_is_tree(t)) {
         add_tree_columns(t, text);
@@ -132,7 +141,7 @@ static void add_where_columns(struct view *t, struct text_table *text)
         for (size_t i = 0; i < t->rows.count; i++)
             print_text_column_add(c, location_of(t, &t->rows.items[i]));
     }
-    if (level >= PRINT_FILE) {
+    if (level >= PRINT_FILE && !(t->compared && is_one_module(t))) {
         c = print_text_table_add(text, "module", "", true);
         for (size_t i = 0; i < t->rows.count; i++)
             print_text_column_add(c, print_text_of_name(strtab_get(strings, t->rows.items[i].module)));
@@ -180,11 +189,11 @@ void print_text(struct view *t, struct outfile *out)
 {
     struct text_table text = {0};
     for (size_t i = 0; i < t->shown.count; i++) {
-        add_metric_columns(t, &text, t->shown.items[i], false);
+        print_metric_columns(t, &text, t->shown.items[i], false);
         if (print_levels[t->options->level].exclusive && t->e->metrics[t->shown.items[i]].has_exclusive)
-            add_metric_columns(t, &text, t->shown.items[i], true);
+            print_metric_columns(t, &text, t->shown.items[i], true);
     }
-    add_where_columns(t, &text);
+    print_where_columns(t, &text);
     print_legend(t, out);
     print_text_table_write(&text, t->rows.count, out);
 }

@@ -4,7 +4,7 @@
  *
  *     sample                     heat, facts, memory, waits, two-runs, hostile (tests/fixtures/sample_experiments.c); or
  *     drawing                    see tests/fixtures/outline.c; its a.c is the source that is given, without its last line's end
- *     by LEVEL [OPTION...]       the rows of a level; format=WORD top=N sort=NAME threshold=N scope=GLOB of=PLACE -fused
+ *     by LEVEL [OPTION...]       the rows of a level; format=WORD top=N sort=NAME threshold=N scope=GLOB of=PLACE -diff
  *                                -tree -no-legend; in options '_' is a blank, '~' a '_'
  *     memory KIND [OPTION...]    reference, array, evictor
  *     table NAME [OPTION...]
@@ -622,8 +622,8 @@ static void read_option(struct print_options *o, char *word)
         o->scope = value + 1;
     else if (str_starts(word, "of="))
         o->of = value + 1;
-    else if (strcmp(word, "-fused") == 0)
-        o->fused = true;
+    else if (strcmp(word, "-diff") == 0)
+        o->diff = true;
     else if (strcmp(word, "-tree") == 0)
         o->tree = true;
     else if (strcmp(word, "-no-legend") == 0)

@@ -11,6 +11,7 @@
  *
  *     print.c         levels, and the whole; print_rows.c which rows there are of places, and their order
  *     print_places.c  rows as text; print_data.c as CSV and JSON; print_text.c tables of text
+ *     print_diff.c    rows of two runs, for a terminal
  *     print_paths.c   rows of the tree of calls; print_calls.c callers and callees; print_tree.c scopes, indented
  *     print_table.c   tables beside places; print_memory.c those of a simulated memory; print_code.c instructions
  */
@@ -65,6 +66,9 @@ struct view {
     str_id *module_name; /* by place */
     place_ix *procedure; /* by place: the innermost procedure or inlined call around it; 0: none */
     bool *in_scope;      /* by place; NULL: all are included */
+    bool compared;       /* text of two runs: print_diff.c */
+    struct row folded;   /* of these: the rows within the error, */
+    size_t folded_count; /* so many */
 };
 
 /* A row of this place with space for its values, not in the view yet. */
@@ -122,6 +126,14 @@ int print_choose_order(struct view *t, struct err *err);
 /* print_places.c */
 void print_legend(const struct view *t, struct outfile *out);
 void print_text(struct view *t, struct outfile *out);
+void print_metric_columns(const struct view *t, struct text_table *text, size_t metric, bool exclusive);
+void print_where_columns(const struct view *t, struct text_table *text);
+
+/* print_diff.c */
+/* The difference that sorts the rows, or the first; SIZE_MAX: nothing is compared. */
+size_t print_difference(const struct view *t, struct difference *d);
+void print_fold_noise(struct view *t); /* rows within the error leave the view for `folded` */
+void print_diff(struct view *t, struct outfile *out);
 
 /* print_data.c */
 void print_csv(const struct view *t, struct outfile *out);
