@@ -36,24 +36,32 @@ static void put_block(struct outfile *f, uint32_t type, const struct buf *payloa
     buf_release(&head);
 }
 
-void hpcprof_write_rows(struct outfile *f, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count)
+static void write_block(struct block_rows *b)
 {
     struct buf payload = {0};
-    if (*count == 0)
+    if (b->count == 0)
         return;
-    if (fixed)
-        buf_add(&payload, fixed->bytes, fixed->len);
-    buf_uleb(&payload, *count);
-    buf_add(&payload, rows->bytes, rows->len);
-    put_block(f, type, &payload);
+    if (b->fixed)
+        buf_add(&payload, b->fixed->bytes, b->fixed->len);
+    buf_uleb(&payload, b->count);
+    buf_add(&payload, b->rows.bytes, b->rows.len);
+    put_block(b->f, b->type, &payload);
     buf_release(&payload);
-    rows->len = 0;
-    *count = 0;
+    b->rows.len = 0;
+    b->count = 0;
 }
 
-bool hpcprof_write_full(const struct buf *rows, uint64_t count)
+bool hpcprof_write_row(struct block_rows *b)
 {
-    return count >= ROWS_PER_BLOCK || rows->len >= BYTES_PER_BLOCK;
+    if (b->count >= ROWS_PER_BLOCK || b->rows.len >= BYTES_PER_BLOCK)
+        write_block(b);
+    return b->count++ == 0;
+}
+
+void hpcprof_write_rows_end(struct block_rows *b)
+{
+    write_block(b);
+    buf_release(&b->rows);
 }
 
 static void put_header(struct outfile *f)
@@ -67,84 +75,68 @@ static void put_header(struct outfile *f)
 
 static void put_events(struct outfile *f, const struct hpcprof *p)
 {
-    struct buf rows = {0};
-    uint64_t n = 0;
-    for (size_t i = 0; i < p->event_count; i++, n++) {
-        if (hpcprof_write_full(&rows, n))
-            hpcprof_write_rows(f, FORMAT_EVENTS, NULL, &rows, &n);
-        put_string(&rows, p, p->events[i].name);
-        put_string(&rows, p, p->events[i].description);
-        put_string(&rows, p, p->events[i].unit);
-        buf_uleb(&rows, p->events[i].period);
-        buf_uleb(&rows, p->events[i].flags);
+    struct block_rows b = {.f = f, .type = FORMAT_EVENTS};
+    for (size_t i = 0; i < p->event_count; i++) {
+        hpcprof_write_row(&b);
+        put_string(&b.rows, p, p->events[i].name);
+        put_string(&b.rows, p, p->events[i].description);
+        put_string(&b.rows, p, p->events[i].unit);
+        buf_uleb(&b.rows, p->events[i].period);
+        buf_uleb(&b.rows, p->events[i].flags);
     }
-    hpcprof_write_rows(f, FORMAT_EVENTS, NULL, &rows, &n);
-    buf_release(&rows);
+    hpcprof_write_rows_end(&b);
 }
 
 static void put_modules(struct outfile *f, const struct hpcprof *p)
 {
-    struct buf rows = {0};
-    uint64_t n = 0;
-    for (size_t i = 0; i < p->module_count; i++, n++) {
-        if (hpcprof_write_full(&rows, n))
-            hpcprof_write_rows(f, FORMAT_MODULES, NULL, &rows, &n);
-        put_string(&rows, p, p->modules[i].path);
-        put_string(&rows, p, p->modules[i].build_id);
-        buf_uleb(&rows, 0); /* where it was loaded is not kept by hpcprof */
+    struct block_rows b = {.f = f, .type = FORMAT_MODULES};
+    for (size_t i = 0; i < p->module_count; i++) {
+        hpcprof_write_row(&b);
+        put_string(&b.rows, p, p->modules[i].path);
+        put_string(&b.rows, p, p->modules[i].build_id);
+        buf_uleb(&b.rows, 0); /* where it was loaded is not kept by hpcprof */
     }
-    hpcprof_write_rows(f, FORMAT_MODULES, NULL, &rows, &n);
-    buf_release(&rows);
+    hpcprof_write_rows_end(&b);
 }
 
 static void put_regions(struct outfile *f, const struct hpcprof *p)
 {
-    struct buf rows = {0};
-    uint64_t n = 0;
-    for (size_t i = 1; i < p->region_count; i++, n++) {
-        if (hpcprof_write_full(&rows, n))
-            hpcprof_write_rows(f, FORMAT_REGIONS, NULL, &rows, &n);
-        buf_uleb(&rows, p->regions[i].parent);
-        put_string(&rows, p, p->regions[i].name);
+    struct block_rows b = {.f = f, .type = FORMAT_REGIONS};
+    for (size_t i = 1; i < p->region_count; i++) {
+        hpcprof_write_row(&b);
+        buf_uleb(&b.rows, p->regions[i].parent);
+        put_string(&b.rows, p, p->regions[i].name);
     }
-    hpcprof_write_rows(f, FORMAT_REGIONS, NULL, &rows, &n);
-    buf_release(&rows);
+    hpcprof_write_rows_end(&b);
 }
 
 /* Before the contexts they belong to: contexts are distinguished by them too. */
 static void put_own_files(struct outfile *f, const struct hpcprof *p)
 {
-    struct buf rows = {0};
-    uint64_t n = 0, last = 0;
-    for (size_t i = 0; i < p->context_count; i++) {
+    struct block_rows b = {.f = f, .type = FORMAT_OWN_FILES};
+    for (size_t i = 0, last = 0; i < p->context_count; i++) {
         if (p->contexts[i].procedure_file == 0)
             continue;
-        if (hpcprof_write_full(&rows, n)) {
-            hpcprof_write_rows(f, FORMAT_OWN_FILES, NULL, &rows, &n);
+        if (hpcprof_write_row(&b))
             last = 0;
-        }
-        buf_uleb(&rows, i - last);
-        put_string(&rows, p, p->contexts[i].procedure_file);
+        buf_uleb(&b.rows, i - last);
+        put_string(&b.rows, p, p->contexts[i].procedure_file);
         last = i;
-        n++;
     }
-    hpcprof_write_rows(f, FORMAT_OWN_FILES, NULL, &rows, &n);
-    buf_release(&rows);
+    hpcprof_write_rows_end(&b);
 }
 
 static void put_contexts(struct outfile *f, const struct hpcprof *p)
 {
-    struct buf rows = {0};
-    uint64_t n = 0, module = 0, address = 0;
+    struct block_rows b = {.f = f, .type = FORMAT_CONTEXTS};
+    uint64_t module = 0, address = 0;
     put_own_files(f, p);
-    for (size_t i = 0; i < p->context_count; i++, n++) {
+    for (size_t i = 0; i < p->context_count; i++) {
         const struct hpcprof_context *c = &p->contexts[i];
         bool has_parent = c->parent != HPCPROF_NO_PARENT;
-        if (hpcprof_write_full(&rows, n)) {
-            hpcprof_write_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
+        if (hpcprof_write_row(&b))
             module = address = 0;
-        }
-        uint8_t *end = buf_room(&rows, 4 * LEB_MOST);
+        uint8_t *end = buf_room(&b.rows, 4 * LEB_MOST);
         end = uleb_put(end, (has_parent ? FORMAT_HAS_PARENT : 0u) | (c->by_line ? FORMAT_BY_LINE : 0u));
         if (has_parent)
             end = uleb_put(end, c->parent);
@@ -154,15 +146,14 @@ static void put_contexts(struct outfile *f, const struct hpcprof *p)
             end = sleb_put(end, (int64_t)(c->address - address));
             address = c->address;
         }
-        buf_used(&rows, end);
+        buf_used(&b.rows, end);
         if (c->by_line) {
-            put_string(&rows, p, c->procedure);
-            put_string(&rows, p, c->file);
-            buf_uleb(&rows, c->line);
+            put_string(&b.rows, p, c->procedure);
+            put_string(&b.rows, p, c->file);
+            buf_uleb(&b.rows, c->line);
         }
     }
-    hpcprof_write_rows(f, FORMAT_CONTEXTS, NULL, &rows, &n);
-    buf_release(&rows);
+    hpcprof_write_rows_end(&b);
 }
 
 static void put_process(struct outfile *f, const struct hpcprof *p, const struct hpcprof_process *row)
@@ -184,34 +175,27 @@ static void put_process(struct outfile *f, const struct hpcprof *p, const struct
 
 static void put_notes(struct outfile *f, const struct hpcprof *p, uint32_t process)
 {
-    struct buf rows = {0};
-    uint64_t n = 0;
+    struct block_rows b = {.f = f, .type = FORMAT_NOTES};
     size_t first = sorted_front(p->note_count, i, p->notes[i].process < process);
     for (size_t i = first; i < p->note_count && p->notes[i].process == process; i++) {
-        if (hpcprof_write_full(&rows, n))
-            hpcprof_write_rows(f, FORMAT_NOTES, NULL, &rows, &n);
-        put_string(&rows, p, p->notes[i].name);
-        put_string(&rows, p, p->notes[i].value);
-        n++;
+        hpcprof_write_row(&b);
+        put_string(&b.rows, p, p->notes[i].name);
+        put_string(&b.rows, p, p->notes[i].value);
     }
-    hpcprof_write_rows(f, FORMAT_NOTES, NULL, &rows, &n);
-    buf_release(&rows);
+    hpcprof_write_rows_end(&b);
 }
 
 static void put_threads(struct outfile *f, const struct hpcprof *p, const struct hpcprof_process *process)
 {
-    struct buf rows = {0};
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < process->thread_count; i++, n++) {
+    struct block_rows b = {.f = f, .type = FORMAT_THREADS};
+    for (uint32_t i = 0; i < process->thread_count; i++) {
         const struct hpcprof_thread *thread = &p->threads[process->first_thread + i];
-        if (hpcprof_write_full(&rows, n))
-            hpcprof_write_rows(f, FORMAT_THREADS, NULL, &rows, &n);
-        buf_uleb(&rows, thread->number);
-        buf_uleb(&rows, thread->start_ns);
-        put_string(&rows, p, thread->name);
+        hpcprof_write_row(&b);
+        buf_uleb(&b.rows, thread->number);
+        buf_uleb(&b.rows, thread->start_ns);
+        put_string(&b.rows, p, thread->name);
     }
-    hpcprof_write_rows(f, FORMAT_THREADS, NULL, &rows, &n);
-    buf_release(&rows);
+    hpcprof_write_rows_end(&b);
 }
 
 /* One thread's counts of an event in a region: rows of a table, in the order of `order`; NULL: all of them. */
@@ -241,29 +225,26 @@ static void put_count_group(struct outfile *f, const struct hpcprof *p, const st
 {
     const struct hpcprof_count *first = group_row(g, 0);
     bool values = !values_follow(p, g);
-    struct buf fixed = {0}, rows = {0};
-    uint64_t n = 0;
+    struct buf fixed = {0};
+    struct block_rows b = {.f = f, .type = FORMAT_COUNTS, .fixed = &fixed};
     uint32_t context = 0;
     buf_uleb(&fixed, first->thread);
     buf_uleb(&fixed, first->event);
     buf_uleb(&fixed, first->region);
     buf_uleb(&fixed, values ? FORMAT_HAS_VALUES : 0u);
-    for (size_t i = 0; i < g->count; i++, n++) {
+    for (size_t i = 0; i < g->count; i++) {
         const struct hpcprof_count *c = group_row(g, i);
-        if (hpcprof_write_full(&rows, n)) {
-            hpcprof_write_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
+        if (hpcprof_write_row(&b))
             context = 0;
-        }
-        uint8_t *end = uleb_put(buf_room(&rows, 3 * LEB_MOST), c->context - context);
+        uint8_t *end = uleb_put(buf_room(&b.rows, 3 * LEB_MOST), c->context - context);
         context = c->context;
         end = uleb_put(end, c->samples);
         if (values)
             end = uleb_put(end, c->value);
-        buf_used(&rows, end);
+        buf_used(&b.rows, end);
     }
-    hpcprof_write_rows(f, FORMAT_COUNTS, &fixed, &rows, &n);
+    hpcprof_write_rows_end(&b);
     buf_release(&fixed);
-    buf_release(&rows);
 }
 
 struct group_size {
@@ -343,16 +324,16 @@ static void put_totals(struct outfile *f, const struct hpcprof *p, const struct 
     size_t first = sorted_front(p->total_count, i, p->totals[i].thread < process->first_thread);
     for (size_t i = first, next; i < p->total_count && p->totals[i].thread < end; i = next) {
         uint32_t thread = p->totals[i].thread;
-        struct buf fixed = {0}, rows = {0};
-        uint64_t n = 0;
-        for (next = i; next < p->total_count && p->totals[next].thread == thread; next++, n++) {
-            buf_uleb(&rows, p->totals[next].event);
-            buf_uleb(&rows, p->totals[next].value);
-        }
+        struct buf fixed = {0};
+        struct block_rows b = {.f = f, .type = FORMAT_TOTALS, .fixed = &fixed};
         buf_uleb(&fixed, thread);
-        hpcprof_write_rows(f, FORMAT_TOTALS, &fixed, &rows, &n);
+        for (next = i; next < p->total_count && p->totals[next].thread == thread; next++) {
+            hpcprof_write_row(&b);
+            buf_uleb(&b.rows, p->totals[next].event);
+            buf_uleb(&b.rows, p->totals[next].value);
+        }
+        hpcprof_write_rows_end(&b);
         buf_release(&fixed);
-        buf_release(&rows);
     }
 }
 

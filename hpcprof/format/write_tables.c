@@ -4,26 +4,25 @@
 
 static void put_declarations(struct outfile *f, const struct table_list *l)
 {
-    struct buf rows = {0};
-    uint64_t n = 0;
-    for (size_t i = 0; i < l->count; i++, n++) {
+    struct block_rows b = {.f = f, .type = FORMAT_TABLES};
+    for (size_t i = 0; i < l->count; i++) {
         const struct table_decl *d = table_declared(l->items[i]);
-        hpcprof_write_text(&rows, d->name);
-        hpcprof_write_text(&rows, d->title);
-        hpcprof_write_text(&rows, d->description);
-        buf_uleb(&rows, d->column_count);
+        hpcprof_write_row(&b);
+        hpcprof_write_text(&b.rows, d->name);
+        hpcprof_write_text(&b.rows, d->title);
+        hpcprof_write_text(&b.rows, d->description);
+        buf_uleb(&b.rows, d->column_count);
         for (size_t k = 0; k < d->column_count; k++) {
-            hpcprof_write_text(&rows, d->columns[k].name);
-            hpcprof_write_text(&rows, d->columns[k].title);
-            hpcprof_write_text(&rows, d->columns[k].unit);
-            hpcprof_write_text(&rows, d->columns[k].description);
-            buf_uleb(&rows, d->columns[k].type);
-            buf_uleb(&rows, d->columns[k].merge);
-            hpcprof_write_text(&rows, d->columns[k].refers);
+            hpcprof_write_text(&b.rows, d->columns[k].name);
+            hpcprof_write_text(&b.rows, d->columns[k].title);
+            hpcprof_write_text(&b.rows, d->columns[k].unit);
+            hpcprof_write_text(&b.rows, d->columns[k].description);
+            buf_uleb(&b.rows, d->columns[k].type);
+            buf_uleb(&b.rows, d->columns[k].merge);
+            hpcprof_write_text(&b.rows, d->columns[k].refers);
         }
     }
-    hpcprof_write_rows(f, FORMAT_TABLES, NULL, &rows, &n);
-    buf_release(&rows);
+    hpcprof_write_rows_end(&b);
 }
 
 static void put_cell(struct buf *b, const struct hpcprof *p, const struct table_column *c, union table_cell cell)
@@ -49,18 +48,16 @@ static void put_table(struct outfile *f, const struct hpcprof *p, uint32_t first
 {
     const struct table *t = p->tables.items[ix];
     const struct table_decl *d = table_declared(t);
-    struct buf fixed = {0}, rows = {0};
-    uint64_t n = 0;
+    struct buf fixed = {0};
+    struct block_rows b = {.f = f, .type = FORMAT_ROWS, .fixed = &fixed};
     buf_uleb(&fixed, (uint64_t)first + ix);
-    for (size_t i = 0; i < table_row_count(t); i++, n++) {
-        if (hpcprof_write_full(&rows, n))
-            hpcprof_write_rows(f, FORMAT_ROWS, &fixed, &rows, &n);
+    for (size_t i = 0; i < table_row_count(t); i++) {
+        hpcprof_write_row(&b);
         for (size_t k = 0; k < d->column_count; k++)
-            put_cell(&rows, p, &d->columns[k], table_row(t, i)[k]);
+            put_cell(&b.rows, p, &d->columns[k], table_row(t, i)[k]);
     }
-    hpcprof_write_rows(f, FORMAT_ROWS, &fixed, &rows, &n);
+    hpcprof_write_rows_end(&b);
     buf_release(&fixed);
-    buf_release(&rows);
 }
 
 void hpcprof_write_tables(struct outfile *f, const struct hpcprof *p, uint32_t first)

@@ -11,10 +11,17 @@ enum { ROWS_PER_BLOCK = 4096, BYTES_PER_BLOCK = 1 << 20 };
 void hpcprof_write_text(struct buf *, const char *);
 /* The bytes before a block's payload, after those already in the buffer. */
 void hpcprof_write_block_head(struct buf *, uint32_t type, const struct buf *payload);
-/* A block is "count, rows", after its fixed part (may be NULL): `rows` holds the rows so far. Writes it out and
-   empties it. */
-void hpcprof_write_rows(struct outfile *, uint32_t type, const struct buf *fixed, struct buf *rows, uint64_t *count);
-bool hpcprof_write_full(const struct buf *rows, uint64_t count);
+/* Blocks of "count, rows", each after the same fixed bytes (may be NULL). */
+struct block_rows {
+    struct outfile *f;
+    uint32_t type;
+    const struct buf *fixed;
+    struct buf rows; /* to which the caller adds */
+    uint64_t count;
+};
+/* Before each row: true where it is the first of a block. */
+bool hpcprof_write_row(struct block_rows *);
+void hpcprof_write_rows_end(struct block_rows *);
 
 /* hpcprof_write_tables.c: all of p->tables, behind `first` others of the file */
 void hpcprof_write_tables(struct outfile *, const struct hpcprof *p, uint32_t first);
