@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Declarations shared by the files of bloop/debug. die.c is the border to libdwarf: nothing else sees its errors, and its
- * results (struct die_info) are plain. lines.c turns a unit's line program into rows; debug.c finds units and procedures and
- * answers.
+ * results (struct die_info) are plain. lines.c turns a unit's line program into rows;
+ * units.h declares what finds units and keeps their tables; debug.c answers.
  */
 #ifndef BLOOP_DEBUG_INT_H
 #define BLOOP_DEBUG_INT_H
@@ -121,7 +121,7 @@ bool die_walk_into(struct die_walk *); /* to the first child of the current one;
 bool die_walk_next(struct die_walk *); /* to the next sibling, else up and on; false: the end */
 void die_walk_end(struct die_walk *);
 
-bool language_is_fortran(uint16_t language); /* debug.c */
+bool language_is_fortran(uint16_t language); /* unit_index.c */
 
 /* variables.c: those of one unit, whose entry is `root`. */
 void unit_variables(struct dwarf_file *, Dwarf_Die root, const struct unit_base *, uint16_t language,
@@ -134,7 +134,7 @@ void go_table_close(struct go_table *);
 void go_table_entries(const struct go_table *, struct vaddr_list *);
 bool go_table_function_at(const struct go_table *, vaddr entry, struct arena *, struct debug_function *);
 
-/* debug.c: caches of data that are recreated on demand, in slots next to this. */
+/* units.c: caches of data that are recreated on demand, in slots next to this. */
 struct kept {
     uint64_t key, last_use; /* 0: an empty one */
 };
@@ -154,7 +154,7 @@ struct line_table {
     struct line_folders VEC(const char *) folders; /* [0]: the unit's own */
     const char *comp_dir;                          /* "" unknown. Strings are lent by the file's sections */
     bool folder_0_is_whole;                        /* DWARF 5: folder 0 is not relative to comp_dir */
-    struct arena *arena;                           /* of paths, and of names made by debug.c */
+    struct arena *arena;                           /* of paths, and of names made by unit_names.c */
 };
 /* Reads the unit's line program; with `rows` false only the names of its files. An empty table, and a warning, if it is
  * damaged. */
