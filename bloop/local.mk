@@ -2,7 +2,7 @@
 # The library is one; each folder below adds its files to it, in the order in which they may use each other.
 noinst_LIBRARIES += %D%/libbloop.a
 bloop_libbloop_a_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CFLAGS)
-bloop_libbloop_a_SOURCES = %D%/bloop.h %D%/bloop.c %D%/cache.c %D%/symbolizer.c
+bloop_libbloop_a_SOURCES = %D%/bloop.h %D%/binary.h %D%/bloop.c %D%/cache.c %D%/join.c %D%/symbolizer.c %D%/work.c
 
 include bloop/arch/local.mk
 include bloop/image/local.mk
