@@ -94,6 +94,20 @@ static int choose_metrics(struct exported *x, const struct export_format *format
                            : err_set(err, ERR_FORMAT, "there is no metric that format %s can represent", format->name);
 }
 
+struct export_children export_children(const struct exported *x)
+{
+    struct export_children c = {mem_alloc((x->node_count + 1) * sizeof *c.first),
+                                mem_alloc((x->node_count + 1) * sizeof *c.next)};
+    for (size_t i = 0; i < x->node_count; i++)
+        c.first[i] = c.next[i] = NODE_NONE;
+    for (size_t i = x->node_count; i-- > 1;) {
+        uint32_t parent = experiment_node_parent(x->e, x->tree, (uint32_t)i);
+        c.next[i] = c.first[parent];
+        c.first[parent] = (uint32_t)i;
+    }
+    return c;
+}
+
 /* ---- what a node itself has ------------------------------------------------------------------------------- */
 
 static void take_children_off(struct exported *x, double *own)

@@ -27,6 +27,11 @@ double export_total(const struct exported *, size_t metric);
 /* The file's displayed name, "" if there is none. */
 const char *export_file(const struct exported *, uint32_t file);
 
+struct export_children { /* of each node the first child, and the next one of the same parent; NODE_NONE: none */
+    uint32_t *first, *next;
+};
+struct export_children export_children(const struct exported *); /* mem_free both */
+
 struct frame {
     place_ix place; /* a procedure, inlined call or loop; else what there is */
     uint32_t line;  /* where in it the next frame, or the cost, is; 0: unknown */

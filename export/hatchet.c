@@ -8,24 +8,6 @@
 
 #include <math.h>
 
-struct family { /* children in the order of their numbers */
-    uint32_t *first, *next;
-};
-
-static struct family family_of(const struct exported *x)
-{
-    struct family f = {mem_alloc((x->node_count + 1) * sizeof *f.first),
-                       mem_alloc((x->node_count + 1) * sizeof *f.next)};
-    for (size_t i = 0; i < x->node_count; i++)
-        f.first[i] = f.next[i] = NODE_NONE;
-    for (uint32_t i = (uint32_t)x->node_count; i-- > 1;) {
-        uint32_t parent = experiment_node_parent(x->e, x->tree, i);
-        f.next[i] = f.first[parent];
-        f.first[parent] = i;
-    }
-    return f;
-}
-
 static void put_value(struct jsonout *j, const char *name, const char *suffix, double v)
 {
     char *key = mem_printf("%s%s", name, suffix);
@@ -70,7 +52,7 @@ static void begin_node(const struct exported *x, uint32_t node, struct jsonout *
 
 int export_hatchet(const struct exported *x, struct outfile *out, struct err *err)
 {
-    struct family family = family_of(x);
+    struct export_children family = export_children(x);
     struct buf text = {0};
     struct jsonout j = {.out = &text};
     uint32_t node = 0;

@@ -61,28 +61,10 @@ static void put_scope(const struct exported *x, const struct place *p, struct xm
     }
 }
 
-struct children { /* by node: its first child, and the next of the same parent */
-    uint32_t *first, *next;
-};
-
-static struct children children_of(const struct exported *x)
-{
-    struct children c = {mem_alloc((x->node_count + 1) * sizeof *c.first),
-                         mem_alloc((x->node_count + 1) * sizeof *c.next)};
-    for (size_t i = 0; i < x->node_count; i++)
-        c.first[i] = c.next[i] = NODE_NONE;
-    for (size_t i = x->node_count; i-- > 1;) {
-        uint32_t parent = experiment_node_parent(x->e, x->tree, (uint32_t)i);
-        c.next[i] = c.first[parent];
-        c.first[parent] = (uint32_t)i;
-    }
-    return c;
-}
-
 /* Around the tree without recursion: down to the first child, else on to the next, else up. */
 static void put_tree(const struct exported *x, struct xmlout *xml)
 {
-    struct children c = children_of(x);
+    struct export_children c = export_children(x);
     for (uint32_t node = 0;;) {
         place_ix place = experiment_node_place(x->e, x->tree, node);
         const struct place *p = &x->e->places[place];

@@ -329,6 +329,8 @@ bool experiment_column_any(const struct experiment *, size_t tree, size_t metric
 size_t experiment_column_count(const struct experiment *, size_t tree, size_t metric, enum value_form);
 uint32_t experiment_node_parent(const struct experiment *, size_t tree, uint32_t node); /* NODE_NONE: the first */
 place_ix experiment_node_place(const struct experiment *, size_t tree, uint32_t node);
+/* The children of each node in order: child[first[node]] to child[first[node + 1] - 1]. mem_free both. */
+void experiment_children(const struct experiment *, size_t tree, size_t **first, uint32_t **child);
 place_ix experiment_enclosing(const struct experiment *, place_ix, enum place_kind); /* itself, or PLACE_NONE */
 size_t experiment_calls(const struct experiment *); /* the tree of calls; SIZE_MAX: no paths were measured */
 /* In the tree of calls, a procedure called through itself is merged with the outer call: no path has a procedure

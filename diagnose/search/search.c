@@ -122,30 +122,13 @@ struct hypothesis {
 struct searcher {
     struct evaluator *ev;
     struct diagnosis *d;
-    size_t tree;                   /* that places are looked for in */
-    struct VEC(uint32_t) children; /* by parent, in order; first_child counts them */
-    size_t *first_child;           /* by node: into children */
+    size_t tree;         /* that places are looked for in */
+    size_t *first_child; /* see experiment_children */
+    uint32_t *child;
     struct VEC(struct hypothesis) open, next;
     struct hashmap asked; /* (property, node) */
     bool *was_asked;      /* by property: anywhere */
 };
-
-static void list_children(struct searcher *s)
-{
-    const struct experiment *e = s->ev->e;
-    size_t n = e->trees[s->tree].node_count;
-    s->first_child = mem_calloc(n + 2, sizeof *s->first_child);
-    for (uint32_t i = 1; i < n; i++)
-        s->first_child[experiment_node_parent(e, s->tree, i) + 1]++;
-    for (size_t i = 0; i < n; i++)
-        s->first_child[i + 1] += s->first_child[i];
-    size_t *at = mem_alloc((n + 1) * sizeof *at);
-    memcpy(at, s->first_child, n * sizeof *at);
-    vec_reserve(&s->children, n);
-    for (uint32_t i = 1; i < n; i++)
-        s->children.items[at[experiment_node_parent(e, s->tree, i)]++] = i;
-    mem_free(at);
-}
 
 static void ask(struct searcher *s, uint32_t property, uint32_t node, uint32_t parent)
 {
@@ -173,7 +156,7 @@ static void list_below(const struct searcher *s, uint32_t node, struct nodes *fo
     while (stack.count) {
         uint32_t at = stack.items[--stack.count];
         for (size_t i = s->first_child[at + 1]; i-- > s->first_child[at];) {
-            uint32_t child = s->children.items[i];
+            uint32_t child = s->child[i];
             uint8_t kind = kind_at(s, child);
             *vec_push(kind == PLACE_PROC || (kind == PLACE_LOOP && loops) ? found : &stack) = child;
         }
@@ -335,7 +318,7 @@ static void keep_what_was_found(struct searcher *s)
 static void search_steps(struct evaluator *ev, struct diagnosis *d)
 {
     struct searcher s = {.ev = ev, .d = d, .tree = ev->place_tree};
-    list_children(&s);
+    experiment_children(s.ev->e, s.tree, &s.first_child, &s.child);
     begin_search(&s);
     while (s.next.count && (!ev->options.experiments || d->experiments < ev->options.experiments)) {
         vec_release(&s.open);
@@ -354,7 +337,7 @@ static void search_steps(struct evaluator *ev, struct diagnosis *d)
     note_unasked(&s);
     keep_what_was_found(&s);
     vec_release(&s.open);
-    vec_release(&s.children);
+    mem_free(s.child);
     hashmap_release(&s.asked);
     mem_free(s.first_child);
     mem_free(s.was_asked);

@@ -74,6 +74,20 @@ void experiment_forget_wanted(struct experiment *e)
     e->wanted_count = 0;
 }
 
+void experiment_children(const struct experiment *e, size_t tree, size_t **first, uint32_t **child)
+{
+    size_t n = e->trees[tree].node_count;
+    *child = mem_alloc((n + 1) * sizeof **child);
+    *first =
+        mem_calloc(n + 2, sizeof **first); /* one behind: while they are filled, first[i + 1] is where i's next goes */
+    for (uint32_t i = 1; i < n; i++)
+        (*first)[experiment_node_parent(e, tree, i) + 2]++;
+    for (size_t i = 0; i < n; i++)
+        (*first)[i + 2] += (*first)[i + 1];
+    for (uint32_t i = 1; i < n; i++)
+        (*child)[(*first)[experiment_node_parent(e, tree, i) + 1]++] = i;
+}
+
 place_ix experiment_enclosing(const struct experiment *e, place_ix place, enum place_kind kind)
 {
     while (place != PLACE_NONE && e->places[place].kind != kind)

@@ -108,17 +108,7 @@ static void find_children(struct down *d)
 {
     const struct experiment *e = d->t->e;
     size_t n = e->trees[d->tree].node_count;
-    d->child = mem_alloc(n * sizeof *d->child);
-    d->first = mem_calloc(n + 1, sizeof *d->first);
-    for (uint32_t i = 1; i < n; i++)
-        d->first[experiment_node_parent(e, d->tree, i) + 1]++;
-    for (size_t i = 0; i < n; i++)
-        d->first[i + 1] += d->first[i];
-    size_t *next = mem_alloc(n * sizeof *next);
-    memcpy(next, d->first, n * sizeof *next);
-    for (uint32_t i = 1; i < n; i++)
-        d->child[next[experiment_node_parent(e, d->tree, i)]++] = i;
-    mem_free(next);
+    experiment_children(e, d->tree, &d->first, &d->child);
     for (size_t i = 0; i < n; i++)
         if (d->first[i + 1] - d->first[i] > 1)
             qsort_r(d->child + d->first[i], d->first[i + 1] - d->first[i], sizeof *d->child, compare_children, d);
