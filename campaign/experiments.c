@@ -47,16 +47,16 @@ static bool is_in(struct strtab *set, const char *word)
 
 /* ---- one experiment -------------------------------------------------------------------------------- */
 
-struct names VEC(const char *);
+struct event_list VEC(const char *);
 struct plan {
-    struct names events;
+    struct event_list events;
     struct VEC(struct mhsim_code) code;
     bool simulate, phases;
     struct buf words; /* for the history */
 };
 
 /* NULL-terminated; lent until the list changes. */
-static const char *const *array(struct names *list)
+static const char *const *array(struct event_list *list)
 {
     vec_reserve(list, list->count + 1);
     list->items[list->count] = NULL;

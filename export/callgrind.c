@@ -15,20 +15,20 @@ struct home { /* the scopes around a place: itself if it is one of them */
 };
 
 enum what { OWN, JUMP, CALL };
-struct cost { /* the written parts of a function */
+struct exported_cost { /* the written parts of a function */
     struct home home;
     enum what what;
     uint32_t index; /* a node, a place that is a loop, or a call */
 };
-struct costs VEC(struct cost);
+struct costs VEC(struct exported_cost);
 
-struct call {
+struct exported_call {
     place_ix caller, callee; /* procedures */
     uint32_t file, line;     /* of the call */
     uint64_t count, first;   /* first: of its values, in values */
 };
 struct calls {
-    struct VEC(struct call) rows;
+    struct VEC(struct exported_call) rows;
     struct VEC(uint64_t) values;
 };
 
@@ -48,7 +48,7 @@ static struct home home_of(const struct exported *x, place_ix place)
 
 static int compare_costs(const void *left, const void *right)
 {
-    const struct cost *a = left, *b = right;
+    const struct exported_cost *a = left, *b = right;
     return order_of(a->home.module, b->home.module)
                ?: order_of(a->home.file, b->home.file)
                ?: order_of(a->home.proc, b->home.proc)
@@ -63,7 +63,7 @@ static uint64_t whole(double v)
     return v > 0 && v < 1.8e19 ? (uint64_t)(v + 0.5) : 0;
 }
 
-static uint64_t *add_call(const struct exported *x, struct calls *calls, struct call call)
+static uint64_t *add_call(const struct exported *x, struct calls *calls, struct exported_call call)
 {
     call.first = calls->values.count;
     for (size_t m = 0; m < x->metric_count; m++)
@@ -84,12 +84,12 @@ static void calls_of_table(const struct exported *x, const struct table *t, stru
         if (row[caller].row >= x->e->place_count || row[callee].row >= x->e->place_count)
             continue;
         const struct place *at = &x->e->places[row[caller].row];
-        struct call call = {home_of(x, row[caller].row).proc,
-                            home_of(x, row[callee].row).proc,
-                            at->file,
-                            at->line_first,
-                            row[count].count,
-                            0};
+        struct exported_call call = {home_of(x, row[caller].row).proc,
+                                     home_of(x, row[callee].row).proc,
+                                     at->file,
+                                     at->line_first,
+                                     row[count].count,
+                                     0};
         uint64_t *values = add_call(x, calls, call);
         if (x->metrics[0] == 0 && row[cost].count != TABLE_NO_COUNT)
             values[0] = row[cost].count;
@@ -112,7 +112,7 @@ static uint32_t caller_of(const struct exported *x, size_t tree, uint32_t node, 
 }
 
 /* The inclusive cost of a call in a recursion holds that of the same call further in. */
-static bool is_inside_itself(const struct exported *x, size_t tree, uint32_t caller, const struct call *call)
+static bool is_inside_itself(const struct exported *x, size_t tree, uint32_t caller, const struct exported_call *call)
 {
     const struct place *line;
     for (uint32_t n = caller, up; (up = caller_of(x, tree, n, &line)) != NODE_NONE; n = up)
@@ -132,12 +132,12 @@ static void calls_of_paths(const struct exported *x, size_t tree, struct calls *
         uint32_t caller = e->places[callee].kind == PLACE_PROC ? caller_of(x, tree, i, &line) : NODE_NONE;
         if (caller == NODE_NONE)
             continue;
-        struct call call = {experiment_node_place(e, tree, caller),
-                            callee,
-                            line ? line->file : SOURCE_NONE,
-                            line ? line->line_first : 0,
-                            1,
-                            0};
+        struct exported_call call = {experiment_node_place(e, tree, caller),
+                                     callee,
+                                     line ? line->file : SOURCE_NONE,
+                                     line ? line->line_first : 0,
+                                     1,
+                                     0};
         if (is_inside_itself(x, tree, caller, &call))
             continue;
         uint64_t *values = add_call(x, calls, call);
@@ -218,7 +218,7 @@ static void put_cost(const struct exported *x, uint32_t node, const char **file,
 static void put_call(const struct exported *x, const struct calls *calls, uint32_t i, const char **file,
                      struct outfile *out)
 {
-    const struct call *call = &calls->rows.items[i];
+    const struct exported_call *call = &calls->rows.items[i];
     struct home home = home_of(x, call->callee);
     set_file(x, call->file, file, out);
     put_name(out, "cob", name_of(x, home.module));
@@ -250,8 +250,8 @@ static void put_jump(const struct exported *x, place_ix loop, const char **file,
     outfile_printf(out, "jump=%llu %u\n%u\n", (unsigned long long)rounds(x, loop), p->line_first, p->line_last);
 }
 
-static void put_function(const struct exported *x, const struct cost *c, const struct cost *last, const char **file,
-                         struct outfile *out)
+static void put_function(const struct exported *x, const struct exported_cost *c, const struct exported_cost *last,
+                         const char **file, struct outfile *out)
 {
     bool module = !last || last->home.module != c->home.module;
     if (module)
@@ -268,7 +268,7 @@ static void put_costs(const struct exported *x, const struct costs *costs, const
 {
     const char *file = "";
     for (size_t i = 0; i < costs->count; i++) {
-        const struct cost *c = &costs->items[i];
+        const struct exported_cost *c = &costs->items[i];
         put_function(x, c, i ? c - 1 : NULL, &file, out);
         if (c->what == OWN)
             put_cost(x, c->index, &file, out);
@@ -283,13 +283,13 @@ static void gather(const struct exported *x, const struct calls *calls, struct c
 {
     for (uint32_t i = 0; i < x->node_count; i++)
         if (export_has_own(x, i))
-            *vec_push(costs) = (struct cost){home_of(x, experiment_node_place(x->e, x->tree, i)), OWN, i};
+            *vec_push(costs) = (struct exported_cost){home_of(x, experiment_node_place(x->e, x->tree, i)), OWN, i};
     for (place_ix p = 0; p < x->e->place_count; p++)
         if (x->e->places[p].kind == PLACE_LOOP && x->e->places[p].line_last && rounds(x, p))
-            *vec_push(costs) = (struct cost){home_of(x, p), JUMP, p};
+            *vec_push(costs) = (struct exported_cost){home_of(x, p), JUMP, p};
     for (uint32_t i = 0; i < calls->rows.count; i++)
         if (calls->rows.items[i].caller != PLACE_NONE && calls->rows.items[i].callee != PLACE_NONE)
-            *vec_push(costs) = (struct cost){home_of(x, calls->rows.items[i].caller), CALL, i};
+            *vec_push(costs) = (struct exported_cost){home_of(x, calls->rows.items[i].caller), CALL, i};
     vec_sort(costs, compare_costs);
 }
 

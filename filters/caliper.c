@@ -30,7 +30,7 @@ enum kind {
     LINE
 };
 
-struct column {
+struct caliper_column {
     enum kind kind;
     bool reference; /* its values are numbers of nodes */
     bool ready;     /* the event is there */
@@ -43,7 +43,7 @@ struct node { /* of json-split, once it is needed */
     uint32_t context, region;
 };
 
-struct field {
+struct caliper_field {
     uint32_t column;
     json_ix value;
 };
@@ -53,13 +53,13 @@ struct caliper {
     struct json *json;
     struct builder builder;
     const char *module;
-    struct VEC(struct column) columns;
+    struct VEC(struct caliper_column) columns;
     struct hashmap column_index; /* by name, for records that name them */
     struct strtab *names;
     struct VEC(json_ix) nodes;
     struct VEC(uint32_t) parents; /* of nodes */
     struct VEC(uint32_t) chain;   /* nodes, the innermost first */
-    struct VEC(struct field) fields;
+    struct VEC(struct caliper_field) fields;
     struct builder_threads threads;
     struct buf left_out; /* names of columns */
     bool has_calls;
@@ -170,7 +170,7 @@ static bool adds_up(const char *name)
 
 /* Times are kept in nanoseconds: counts are integers. Caliper's time.duration is in microseconds if its name does
    not end in ".ns"; renamed columns are in seconds. */
-static void set_unit(struct column *c, const char *unit)
+static void set_unit(struct caliper_column *c, const char *unit)
 {
     const char *name = c->name;
     bool seconds = strcmp(unit, "sec") == 0 || strcmp(unit, "s") == 0;
@@ -195,7 +195,7 @@ static uint32_t add_column(struct caliper *c, const char *name, json_ix metadata
 {
     const struct json *j = c->json;
     json_ix is_value = json_get(j, metadata, "is_value");
-    struct column column = {.kind = kind_named(name), .name = strtab_get(c->names, strtab_add(c->names, name))};
+    struct caliper_column column = {.kind = kind_named(name), .name = strtab_get(c->names, strtab_add(c->names, name))};
     column.reference = is_value != JSON_NONE && json_number(j, is_value) == 0;
     if (column.kind == NEW)
         column.kind = !column.reference && adds_up(name) ? VALUE : LEFT_OUT;
@@ -244,7 +244,7 @@ static void enter_text(struct caliper *c, enum kind kind, const char *path, stru
 }
 
 /* A text, or the label of a node. */
-static const char *text_of(struct caliper *c, const struct field *f)
+static const char *text_of(struct caliper *c, const struct caliper_field *f)
 {
     const struct json *j = c->json;
     uint64_t i = json_count(j, f->value);
@@ -260,7 +260,7 @@ static void worker_of(struct caliper *c, uint32_t *rank, uint32_t *thread)
     *rank = BUILDER_NO_RANK;
     *thread = 0;
     for (size_t i = 0; i < c->fields.count; i++) {
-        const struct field *f = &c->fields.items[i];
+        const struct caliper_field *f = &c->fields.items[i];
         enum kind kind = c->columns.items[f->column].kind;
         if (kind != RANK && kind != THREAD)
             continue;
@@ -271,7 +271,7 @@ static void worker_of(struct caliper *c, uint32_t *rank, uint32_t *thread)
 }
 
 /* The location of the sample itself, below its path. */
-static void place_sample(struct caliper *c, const struct field *f, struct builder_place *p, char **owned)
+static void place_sample(struct caliper *c, const struct caliper_field *f, struct builder_place *p, char **owned)
 {
     enum kind kind = c->columns.items[f->column].kind;
     const char *text = text_of(c, f), *colon = strrchr(text, ':');
@@ -312,9 +312,9 @@ static uint32_t sample_context(struct caliper *c, uint32_t path)
     return context;
 }
 
-static int take_path(struct caliper *c, const struct field *f, struct node *at)
+static int take_path(struct caliper *c, const struct caliper_field *f, struct node *at)
 {
-    const struct column *column = &c->columns.items[f->column];
+    const struct caliper_column *column = &c->columns.items[f->column];
     if (column->kind != REGIONS && column->kind != CALLS)
         return 0;
     if (column->reference)
@@ -323,10 +323,10 @@ static int take_path(struct caliper *c, const struct field *f, struct node *at)
     return 0;
 }
 
-static void add_value(struct caliper *c, const struct field *f, uint32_t context)
+static void add_value(struct caliper *c, const struct caliper_field *f, uint32_t context)
 {
     const struct json *j = c->json;
-    struct column *column = &c->columns.items[f->column];
+    struct caliper_column *column = &c->columns.items[f->column];
     const char *text = json_string_of(j, f->value);
     char *end = NULL;
     bool number = json_type_of(j, f->value) == JSON_NUMBER; /* with quote-all numbers are texts */
@@ -377,7 +377,7 @@ static int gather_fields(struct caliper *c, json_ix record)
         if (column >= c->columns.count || c->columns.count > LIMIT_EVENTS)
             return wrong(c, i, "more values than columns, or too many columns (LIMIT_EVENTS)");
         if (json_type_of(j, i) != JSON_NULL)
-            *vec_push(&c->fields) = (struct field){column, i};
+            *vec_push(&c->fields) = (struct caliper_field){column, i};
     }
     return 0;
 }

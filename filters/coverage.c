@@ -249,24 +249,24 @@ bool llvm_cov_sniff(const void *bytes, size_t len)
            memmem(text + (len > 4096 ? len - 4096 : 0), len < 4096 ? len : 4096, type, sizeof type - 1);
 }
 
-struct segment { /* from here on, `count` holds */
+struct coverage_segment { /* from here on, `count` holds */
     uint64_t line, count;
     bool has_count, entry, gap;
 };
 
-static struct segment read_segment(const struct json *j, json_ix list)
+static struct coverage_segment read_segment(const struct json *j, json_ix list)
 {
     uint64_t v[6] = {0};
     json_ix i = json_first(j, list);
     for (size_t k = 0; k < ARRAY_SIZE(v) && i != JSON_NONE; k++, i = json_next(j, i))
         v[k] = json_count(j, i);
-    return (struct segment){v[0], v[2], v[3] != 0, v[4] != 0, v[5] != 0};
+    return (struct coverage_segment){v[0], v[2], v[3] != 0, v[4] != 0, v[5] != 0};
 }
 
 /* As LLVM's LineCoverageStats counts a line: the largest of the count at its beginning and of regions that begin in
    it. */
 static void llvm_line(struct builder *s, uint32_t event, struct builder_place *p, uint64_t line,
-                      const struct segment *before, uint64_t entries)
+                      const struct coverage_segment *before, uint64_t entries)
 {
     uint64_t held = before->has_count ? before->count : 0;
     p->line = line;
@@ -279,10 +279,10 @@ enum { MOST_LINES = 10000000 };
 static void llvm_file(struct builder *s, uint32_t event, const struct json *j, json_ix file, const char *module)
 {
     struct builder_place p = {HPCPROF_NO_PARENT, module, "", json_string_of(j, json_get(j, file, "filename")), 0};
-    struct segment held = {0}, now = {0};
+    struct coverage_segment held = {0}, now = {0};
     uint64_t line = 0, entries = 0;
     for (json_ix i = json_first(j, json_get(j, file, "segments")); i != JSON_NONE; i = json_next(j, i)) {
-        struct segment next = read_segment(j, i);
+        struct coverage_segment next = read_segment(j, i);
         if (next.line < line || next.line > MOST_LINES)
             continue;
         if (next.line > line) {

@@ -9,12 +9,12 @@
 #include "filters/formats.h"
 #include "support/profile_proto.h"
 
-struct text {
+struct pprof_text {
     const uint8_t *bytes;
     size_t len;
 };
 
-struct function {
+struct pprof_function {
     uint64_t name, file; /* strings */
 };
 
@@ -30,8 +30,8 @@ struct location {
 struct pprof {
     const struct filter_input *in;
     struct builder builder;
-    struct VEC(struct text) strings;
-    struct VEC(struct function) functions;
+    struct VEC(struct pprof_text) strings;
+    struct VEC(struct pprof_function) functions;
     struct VEC(struct location) locations;
     struct VEC(struct line) lines;
     struct VEC(uint64_t) mapping_files;
@@ -52,19 +52,19 @@ static int wrong(struct pprof *p, const uint8_t *at, const char *what)
 
 /* ---- the wire ----------------------------------------------------------------------------------------------- */
 
-struct field {
+struct proto_field {
     unsigned number, wire;
     uint64_t value;      /* WIRE_VARINT */
     struct cursor bytes; /* WIRE_BYTES */
 };
 
 /* The next field of a message; false: its end, or c->bad. */
-static bool next_field(struct cursor *c, struct field *f)
+static bool next_field(struct cursor *c, struct proto_field *f)
 {
     if (c->bad || cursor_left(c) == 0)
         return false;
     uint64_t key = cursor_uleb(c);
-    *f = (struct field){.number = (unsigned)(key >> 3), .wire = key & 7};
+    *f = (struct proto_field){.number = (unsigned)(key >> 3), .wire = key & 7};
     if (f->wire == WIRE_VARINT)
         f->value = cursor_uleb(c);
     else if (f->wire == WIRE_BYTES) {
@@ -97,7 +97,7 @@ static const char *string(struct pprof *p, uint64_t i)
 /* The numbers of a message, by field; 0: not given. */
 static void read_fields(struct cursor c, uint64_t *fields, unsigned count)
 {
-    for (struct field f; next_field(&c, &f);)
+    for (struct proto_field f; next_field(&c, &f);)
         if (f.number < count)
             fields[f.number] = f.value;
 }
@@ -107,15 +107,15 @@ static void read_function(struct pprof *p, struct cursor c)
     uint64_t f[FUNCTION_FIELDS] = {0};
     read_fields(c, f, FUNCTION_FIELDS);
     *hashmap_put(&p->function_index, f[FUNCTION_ID]) = (uint32_t)p->functions.count;
-    *vec_push(&p->functions) = (struct function){.name = f[FUNCTION_NAME] ? f[FUNCTION_NAME] : f[FUNCTION_SYSTEM_NAME],
-                                                 .file = f[FUNCTION_FILENAME]};
+    *vec_push(&p->functions) = (struct pprof_function){
+        .name = f[FUNCTION_NAME] ? f[FUNCTION_NAME] : f[FUNCTION_SYSTEM_NAME], .file = f[FUNCTION_FILENAME]};
 }
 
 static void read_location(struct pprof *p, struct cursor c)
 {
     struct location location = {.line_first = (uint32_t)p->lines.count};
     uint64_t id = 0;
-    for (struct field f; next_field(&c, &f);) {
+    for (struct proto_field f; next_field(&c, &f);) {
         if (f.number == LOCATION_ID)
             id = f.value;
         else if (f.number == LOCATION_MAPPING_ID)
@@ -152,9 +152,9 @@ static void read_type(struct pprof *p, struct cursor c)
 static int read_tables(struct pprof *p)
 {
     struct cursor c = cursor_make(p->in->bytes, p->in->len);
-    for (struct field f; next_field(&c, &f);) {
+    for (struct proto_field f; next_field(&c, &f);) {
         if (f.number == PROFILE_STRING_TABLE)
-            *vec_push(&p->strings) = (struct text){f.bytes.p, cursor_left(&f.bytes)};
+            *vec_push(&p->strings) = (struct pprof_text){f.bytes.p, cursor_left(&f.bytes)};
         else if (f.number == PROFILE_FUNCTION)
             read_function(p, f.bytes);
         else if (f.number == PROFILE_LOCATION)
@@ -184,7 +184,7 @@ static void add_events(struct pprof *p)
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
 /* Packed or one by one: both are allowed. */
-static void read_numbers(const struct field *f, struct cursor *c, uint64_t first, bool packed, uint64_t **items,
+static void read_numbers(const struct proto_field *f, struct cursor *c, uint64_t first, bool packed, uint64_t **items,
                          size_t *count, size_t *capacity)
 {
     struct VEC(uint64_t) v = {*items, *count, *capacity};
@@ -222,7 +222,7 @@ static uint32_t location_context(struct pprof *p, uint64_t id, uint32_t parent)
     for (uint32_t k = l->line_count; k-- > 0;) {
         const struct line *line = &p->lines.items[l->line_first + k];
         uint32_t function = hashmap_get(&p->function_index, line->function);
-        struct function none = {0}, *f = function < p->functions.count ? &p->functions.items[function] : &none;
+        struct pprof_function none = {0}, *f = function < p->functions.count ? &p->functions.items[function] : &none;
         p->missing = f == &none && line->function ? "function" : p->missing;
         place.procedure = string(p, f->name);
         place.file = string(p, f->file);
@@ -274,7 +274,7 @@ static int read_sample(struct pprof *p, struct cursor c)
 {
     uint32_t thread = p->builder.thread, region = 0;
     p->ids.count = p->values.count = 0;
-    for (struct field f; next_field(&c, &f);) {
+    for (struct proto_field f; next_field(&c, &f);) {
         if (f.number == SAMPLE_LOCATION_ID)
             read_numbers(&f, &f.bytes, f.value, f.wire == WIRE_BYTES, &p->ids.items, &p->ids.count, &p->ids.capacity);
         else if (f.number == SAMPLE_VALUE)
@@ -292,7 +292,7 @@ static int read_sample(struct pprof *p, struct cursor c)
 /* Two numbers of texts: the type and the unit. */
 static bool is_value_type(struct cursor c)
 {
-    struct field f;
+    struct proto_field f;
     unsigned fields = 0;
     while (next_field(&c, &f) && f.number < VALUE_TYPE_FIELDS && f.wire == WIRE_VARINT)
         fields++;
@@ -303,7 +303,7 @@ static bool is_value_type(struct cursor c)
 bool pprof_sniff(const void *bytes, size_t len)
 {
     struct cursor c = cursor_make(bytes, len);
-    struct field f;
+    struct proto_field f;
     unsigned fields = 0, types = 0;
     while (fields < 50 && next_field(&c, &f)) {
         bool message = f.number <= PROFILE_STRING_TABLE || f.number == PROFILE_PERIOD_TYPE;
@@ -326,7 +326,7 @@ int pprof_convert(const struct filter_input *in, struct hpcprof *into, struct wa
     if (status == 0)
         add_events(&p);
     struct cursor c = cursor_make(in->bytes, in->len);
-    for (struct field f; status == 0 && next_field(&c, &f);)
+    for (struct proto_field f; status == 0 && next_field(&c, &f);)
         if (f.number == PROFILE_SAMPLE)
             status = read_sample(&p, f.bytes);
     if (status == 0 && p.missing)

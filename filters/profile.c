@@ -18,7 +18,7 @@
 
 enum { MOST_METRICS = 10000 };
 
-struct scope { /* the kind of an open element, and its addition to those around it */
+struct profile_scope { /* the kind of an open element, and its addition to those around it */
     str_id module, file, procedure;
     uint32_t line;
 };
@@ -26,7 +26,7 @@ struct scope { /* the kind of an open element, and its addition to those around 
 struct profile {
     struct hpcprof *into;
     const char *name;
-    struct VEC(struct scope) open;
+    struct VEC(struct profile_scope) open;
     struct VEC(str_id) short_names;
     struct VEC(uint32_t) events;
     str_id target;
@@ -74,7 +74,7 @@ static int add_value(struct profile *p, const struct xml_event *event, struct er
     if (!text || end == text || *end || !(value >= 0 && value < 1.8e19))
         return err_set(err, ERR_FORMAT, "%s:%llu: the value '%s' is not a number, 0 or more", p->name,
                        (unsigned long long)event->line, text ? text : "");
-    const struct scope *s = &p->open.items[p->open.count - 1];
+    const struct profile_scope *s = &p->open.items[p->open.count - 1];
     const struct hpcprof_event *e = &p->into->events[p->events.items[i]];
     const char *module = strtab_get(p->into->strings, s->module ? s->module : p->target);
     struct hpcprof_context context = {.parent = HPCPROF_NO_PARENT,
@@ -116,7 +116,7 @@ static int on_begin(void *ctx, const struct xml_event *event, struct err *err)
 {
     struct profile *p = ctx;
     const char *element = event->element, *name = xml_attr_get(event, "n");
-    struct scope s = p->open.count ? p->open.items[p->open.count - 1] : (struct scope){0};
+    struct profile_scope s = p->open.count ? p->open.items[p->open.count - 1] : (struct profile_scope){0};
     int status = 0;
     if (p->open.count == 0 && strcmp(element, "PROFILE") != 0)
         return err_set(err, ERR_FORMAT, "%s:%llu: the root element is <%s>, not <PROFILE>", p->name,
@@ -128,7 +128,7 @@ static int on_begin(void *ctx, const struct xml_event *event, struct err *err)
     else if (strcmp(element, "PROFILESCOPETREE") == 0)
         add_thread(p);
     else if (strcmp(element, "LM") == 0)
-        s = (struct scope){.module = strtab_add(p->into->strings, name)};
+        s = (struct profile_scope){.module = strtab_add(p->into->strings, name)};
     else if (strcmp(element, "F") == 0) {
         s.file = strtab_add(p->into->strings, name);
         s.procedure = s.line = 0;

@@ -17,7 +17,7 @@
 enum { MOST_COLUMNS = 1024 };
 enum kind { NOTHING, FILE_NAME, LINE, PROCEDURE, MODULE, THREAD, VALUE };
 
-struct column {
+struct given_column {
     enum kind kind;
     uint32_t event;
 };
@@ -25,7 +25,7 @@ struct column {
 struct table_reader {
     const struct filter_input *in;
     struct builder builder;
-    struct VEC(struct column) columns;
+    struct VEC(struct given_column) columns;
     struct hashmap threads;
     unsigned long number;
     uint32_t first_thread;
@@ -50,7 +50,7 @@ static int read_columns(struct table_reader *t)
     char *unit_copy = mem_strdup(t->in->options->units ? t->in->options->units : ""), *units = unit_copy;
     bool values = false;
     for (char *word; (word = strsep(&rest, ","));) {
-        struct column c = {.kind = kind_of(word)};
+        struct given_column c = {.kind = kind_of(word)};
         if (c.kind == VALUE) {
             char *unit = units ? strsep(&units, ",") : NULL;
             c.event = builder_event(&t->builder, word, "from a table", unit ? unit : "", 0);

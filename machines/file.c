@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-struct reader {
+struct machine_reader {
     struct machine_file file;
     const struct machine_part *part;
     void *ctx;
@@ -12,7 +12,7 @@ struct reader {
     unsigned skipping; /* elements open in the part that is not asked for */
 };
 
-static int begin_part(struct reader *r, const struct xml_event *e, struct err *err)
+static int begin_part(struct machine_reader *r, const struct xml_event *e, struct err *err)
 {
     bool is_memory = strcmp(e->element, "memory") == 0;
     if (!is_memory && strcmp(e->element, "core") != 0)
@@ -32,7 +32,7 @@ static int begin_part(struct reader *r, const struct xml_event *e, struct err *e
 static int begin(void *ctx, const struct xml_event *e, struct err *err)
 {
     static const char *const known[] = {"name", NULL};
-    struct reader *r = ctx;
+    struct machine_reader *r = ctx;
     if (r->skipping) {
         r->skipping++;
         return 0;
@@ -52,7 +52,7 @@ static int begin(void *ctx, const struct xml_event *e, struct err *err)
 
 static int end(void *ctx, const struct xml_event *e, struct err *err)
 {
-    struct reader *r = ctx;
+    struct machine_reader *r = ctx;
     (void)err;
     if (r->skipping)
         r->skipping--;
@@ -64,7 +64,7 @@ static int end(void *ctx, const struct xml_event *e, struct err *err)
 int machine_file_parse(const void *bytes, size_t len, const char *name, const struct machine_part *part, void *ctx,
                        struct err *err)
 {
-    struct reader r = {.file = {.name = name}, .part = part, .ctx = ctx};
+    struct machine_reader r = {.file = {.name = name}, .part = part, .ctx = ctx};
     struct xml_handler handler = {begin, end, &r};
     return xml_read(bytes, len, name, &handler, err) < 0 ? -1 : r.had_part;
 }

@@ -29,11 +29,11 @@ static const struct table_decl compared = {"barriers_compared", "Barriers compar
                                            compared_columns, ARRAY_SIZE(compared_columns)};
 
 enum { KEYS = 3, NUMBERS = 4 };
-struct columns {
+struct compared_columns {
     size_t run, keys[KEYS], numbers[NUMBERS]; /* numbers: threads, phase, barrier, imbalance */
 };
 
-static bool find_columns(const struct table *t, struct columns *c)
+static bool find_columns(const struct table *t, struct compared_columns *c)
 {
     static const char *const keys[] = {"place", "kind", "name"}, *const numbers[] = {"threads", "phase", "barrier",
                                                                                      "imbalance"};
@@ -45,19 +45,20 @@ static bool find_columns(const struct table *t, struct columns *c)
     return all;
 }
 
-static uint64_t key_of(const struct columns *c, const union table_cell *row)
+static uint64_t key_of(const struct compared_columns *c, const union table_cell *row)
 {
     uint32_t key[KEYS] = {row[c->keys[0]].row, row[c->keys[1]].text, row[c->keys[2]].text};
     return hash_bytes(key, sizeof key, 0);
 }
 
-static bool same_barrier(const struct columns *c, const union table_cell *a, const union table_cell *b)
+static bool same_barrier(const struct compared_columns *c, const union table_cell *a, const union table_cell *b)
 {
     return a[c->keys[0]].row == b[c->keys[0]].row && a[c->keys[1]].text == b[c->keys[1]].text &&
            a[c->keys[2]].text == b[c->keys[2]].text;
 }
 
-static void add_pair(struct table *to, const struct columns *c, const union table_cell *a, const union table_cell *b)
+static void add_pair(struct table *to, const struct compared_columns *c, const union table_cell *a,
+                     const union table_cell *b)
 {
     union table_cell cells[ARRAY_SIZE(compared_columns)];
     size_t n = 0;
@@ -79,7 +80,7 @@ void phases_compare(struct table_list *tables, struct strtab *strings)
     const struct table *t = table_list_find(tables, "barriers");
     struct hashmap first = {0};
     struct table *to = NULL;
-    struct columns c;
+    struct compared_columns c;
     if (!t || !find_columns(t, &c) || table_list_declare(tables, &compared, strings, &to, NULL) < 0)
         return;
     for (uint32_t i = 0; i < table_row_count(t); i++) {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 enum field_type { FIELD_TEXT, FIELD_NUMBER };
-struct field {
+struct report_field {
     const char *name;
     uint8_t type;
     double (*number)(const struct quality_loop *);
@@ -84,7 +84,7 @@ WORD(llvm_model, strtab_get(r->strings, r->model))
     {                                                                                                                  \
 #name, FIELD_TEXT, NULL, get_##name                                                                            \
     }
-static const struct field fields[] = {
+static const struct report_field fields[] = {
     T(procedure),    T(file),        N(line),          N(header),         T(machine),
     T(role),         N(unroll),      N(elements),      N(step),           N(instructions),
     N(bytes),        N(uops),        N(paths),         N(flops),          N(fma),

@@ -398,8 +398,8 @@ int dir_remove_tree(const char *path, struct err *);
 /* The paths of the files in `dir` with that suffix that are not hidden, in the order of their bytes in any locale,
    so that copies of a folder are read alike. `doing`: the action, for the error. Release in either case. */
 int dir_list(const char *dir, const char *ending, const char *doing, struct text_list *, struct err *);
-/* Where what is measured of a program goes by default: NAME.WHAT in the current folder; where that is taken, NAME.WHAT-2 and
-   so on. Caller frees. */
+/* The default path of a program's results: NAME.WHAT in the current folder; if that exists, NAME.WHAT-2 and so on. Caller
+   frees. */
 char *dir_unused(const char *program, const char *what);
 /* As a shell finds a program: `name` in the first of the folders (as PATH has them; NULL: the system's) in which it can be
    run, an empty one being the current; a name with a slash is taken as it is. NULL: in none. Caller frees with mem_free. */
@@ -457,8 +457,8 @@ int xml_attr_wrong(const struct xml_event *, const char *name, const char *attr,
 
 /* ---- CSV ---------------------------------------------------------------------- */
 
-/* Writes lines of fields: RFC 4180 but for the line ends, which are the system's. Text is in quotes where it needs them;
-   what is missing is an empty field. */
+/* Writes lines of fields: RFC 4180 but for the line ends, which are the system's. Text is quoted if necessary;
+   missing values are empty fields. */
 struct csvout {
     struct buf *out;
     bool need_comma;
@@ -531,7 +531,7 @@ int child_run(const char *const *argv, const struct buf *in, double seconds, str
 
 /* ---- time ---------------------------------------------------------------------- */
 
-double time_seconds(void);   /* of a clock that never goes back, since some moment */
+double time_seconds(void);   /* monotonic */
 uint64_t time_wall_ns(void); /* since 1970 */
 
 /* ---- threads and progress ------------------------------------------------------ */

@@ -281,24 +281,27 @@ unlicensed() {
         -o -path ./templates/dist -prune -o \( -name '*.[ch]' -o -name '*.ts' -o -name '*.sh' -o -name '*.py' -o -name local.mk -o -name Makefile.am \) -print |
         while read -r file; do grep -q 'SPDX-License-Identifier: BSD-3-Clause' "$file" || echo "$file"; done | grep -Ev '^\./(config\.h|htmlgen/bundle\.c|hpcview-[0-9.]*/)' | sort)
 }
-twice() { # structures of the headers of two folders that one program may include
-    product "$1" | grep '\.h$' | grep -Ev '^(hpcprof/recorder|mhsim/(runtime|instrument))/' | (cd "$1" && xargs grep -HE '^struct [a-z_0-9]+( \{| VEC|$)' /dev/null) |
-        sed 's,^\(.*\)/[^/:]*:struct \([a-z_0-9]*\).*,\2 \1,' | sort -u |
-        awk '{ n[$1]++; where[$1] = where[$1] " " $2 } END { for (name in n) if (n[name] > 1) print name ":" where[name] }' | sort
+twice() { # structures of a header that another folder defines too; the recorder and the simulator's inner half are in programs of their own
+    product "$1" | grep -Ev '^(hpcprof/recorder|mhsim/(engine|runtime|instrument))/' | (cd "$1" && xargs grep -HE '^struct [a-z_0-9]+( \{| VEC|$)' /dev/null) |
+        sed 's,^\(.*\)/[^/:]*\.\([ch]\):struct \([a-z_0-9]*\).*,\3 \1 \2,' | sort -u |
+        awk '{ if (!(($1, $2) in seen)) { n[$1]++; where[$1] = where[$1] " " $2 } seen[$1, $2] = 1; header[$1] += $3 == "h" }
+            END { for (name in n) if (n[name] > 1 && header[name]) print name ":" where[name] }' | sort
 }
 check_equal "no folder but driver/ has more than 16 sources" "$(crowded "$top_srcdir")" ""
 check_equal "no test doubles among the product's files" "$(doubles "$top_srcdir")" ""
 check_equal "every source names its license" "$(unlicensed "$top_srcdir")" ""
-check_equal "no name of a structure in the headers of two folders" "$(twice "$top_srcdir")" ""
+check_equal "no structure of a header has a name that another folder uses" "$(twice "$top_srcdir")" ""
 
 mkdir -p "$scratch/bad/quality" "$scratch/bad/metrics/model"
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do : >"$scratch/bad/quality/c$i.c"; done
 echo 'struct same {' >"$scratch/bad/quality/fake_clock.h"
-echo 'struct same {' >"$scratch/bad/metrics/model/model.h"
+echo 'struct same {' >"$scratch/bad/metrics/model/same.c"
+echo 'struct private {' >"$scratch/bad/quality/c1.c"
+echo 'struct private {' >"$scratch/bad/metrics/model/private.c"
 check_equal "a folder that is too large" "$(crowded "$scratch/bad")" "quality 17"
 check_match "a test double" "$(doubles "$scratch/bad")" quality/fake_clock.h
 check_match "a source without a license" "$(unlicensed "$scratch/bad")" ./quality/c17.c
-check_equal "a structure in two headers" "$(twice "$scratch/bad")" "same: metrics/model quality"
+check_equal "a structure of a header and of another folder's file" "$(twice "$scratch/bad")" "same: metrics/model quality"
 
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {

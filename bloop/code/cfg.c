@@ -361,14 +361,14 @@ static void settle_indirect_jumps(struct cfg_work *w)
     }
 }
 
-struct site {
+struct jump_site {
     uint64_t key;
     uint32_t indirect;
 };
 
 static int by_key(const void *a, const void *b)
 {
-    const struct site *x = a, *y = b;
+    const struct jump_site *x = a, *y = b;
     return order_of(x->key, y->key) ?: order_of(x->indirect, y->indirect);
 }
 
@@ -396,14 +396,14 @@ static bool same_targets(const struct cfg_work *w, const struct indirect *a, con
        case 3: ... jmp *T        case 3: ... --+                                         */
 static void join_dispatches(struct cfg_work *w)
 {
-    struct VEC(struct site) sites = {0};
+    struct VEC(struct jump_site) sites = {0};
     for (size_t i = 0; i < w->indirects.count; i++) {
         const struct indirect *in = &w->indirects.items[i];
         if (in->state == INDIRECT_RESOLVED && in->target_count > 1)
-            *vec_push(&sites) = (struct site){hash_bytes(w->targets.items + in->target_first,
-                                                         (in->target_count < 64 ? in->target_count : 64) * sizeof(pos),
-                                                         in->target_count),
-                                              (uint32_t)i};
+            *vec_push(&sites) = (struct jump_site){
+                hash_bytes(w->targets.items + in->target_first,
+                           (in->target_count < 64 ? in->target_count : 64) * sizeof(pos), in->target_count),
+                (uint32_t)i};
     }
     vec_sort(&sites, by_key);
     for (size_t i = 0, end; i < sites.count; i = end) {

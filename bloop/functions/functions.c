@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-struct candidate {
+struct start_candidate {
     vaddr begin, end; /* end == begin: unknown */
     const char *name; /* "" none */
     uint32_t order;   /* among equals: as found */
@@ -22,14 +22,14 @@ struct candidate {
     bool plt, ifunc;
 };
 enum { WEAK = 1, FIRM = 2, STRONG = 3 };
-struct candidate_list VEC(struct candidate);
+struct candidate_list VEC(struct start_candidate);
 struct name_list VEC(const char *);
 
-static struct candidate *add(struct candidate_list *list, vaddr begin, vaddr end, const char *name, uint8_t strength,
-                             uint8_t origin)
+static struct start_candidate *add(struct candidate_list *list, vaddr begin, vaddr end, const char *name,
+                                   uint8_t strength, uint8_t origin)
 {
-    struct candidate *c = vec_push(list);
-    *c = (struct candidate){begin, end, name, (uint32_t)list->count, strength, origin, false, false};
+    struct start_candidate *c = vec_push(list);
+    *c = (struct start_candidate){begin, end, name, (uint32_t)list->count, strength, origin, false, false};
     return c;
 }
 
@@ -58,8 +58,9 @@ static void add_symbols(const struct image *im, struct candidate_list *list)
             continue;
         bool function = s->kind == SYM_FUNC || s->kind == SYM_IFUNC || external;
         vaddr left = section->addr + section->size - s->addr, size = s->size < left ? s->size : left;
-        struct candidate *c = add(list, s->addr, s->addr + size, s->name, function ? (size ? STRONG : FIRM) : WEAK,
-                                  s->dynamic ? FROM_DYNSYM : FROM_SYMTAB);
+        struct start_candidate *c =
+            add(list, s->addr, s->addr + size, s->name, function ? (size ? STRONG : FIRM) : WEAK,
+                s->dynamic ? FROM_DYNSYM : FROM_SYMTAB);
         c->ifunc = s->kind == SYM_IFUNC;
         c->plt = external;
     }
@@ -82,7 +83,8 @@ static bool in_plt(const struct image *im, vaddr addr)
 static void add_stub(const struct image *im, struct arena *names, vaddr begin, vaddr slot, struct candidate_list *list)
 {
     const char *name = image_slot_name(im, slot);
-    struct candidate *c = add(list, begin, begin, name ? arena_printf(names, "%s@plt", name) : "", FIRM, FROM_PLT);
+    struct start_candidate *c =
+        add(list, begin, begin, name ? arena_printf(names, "%s@plt", name) : "", FIRM, FROM_PLT);
     c->plt = true;
 }
 
@@ -144,7 +146,7 @@ static void add_plts(const struct image *im, struct arena *names, struct candida
 /* ---- the other witnesses ---- */
 
 /* Of the first `count`, which are sorted: one with an extent that begins there, from *at on. */
-static struct candidate *strong_at(struct candidate_list *list, size_t count, size_t *at, vaddr begin)
+static struct start_candidate *strong_at(struct candidate_list *list, size_t count, size_t *at, vaddr begin)
 {
     while (*at < count && list->items[*at].begin < begin)
         ++*at;
@@ -160,7 +162,7 @@ static void add_fdes(const struct image *im, struct candidate_list *list, struct
     const struct fde_list *fdes = image_fdes(im, w);
     size_t at = 0, count = list->count;
     for (size_t i = 0; i < fdes->count; i++) {
-        struct candidate *known = strong_at(list, count, &at, fdes->items[i].begin);
+        struct start_candidate *known = strong_at(list, count, &at, fdes->items[i].begin);
         if (known)
             known->origin |= FROM_EH_FRAME;
         else if (!in_plt(im, fdes->items[i].begin)) /* one entry for all stubs */
@@ -196,7 +198,7 @@ static void add_entries(const struct image *im, struct candidate_list *list)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct start_candidate *x = a, *y = b;
     return order_of(x->begin, y->begin) ?: order_of(y->strength, x->strength) ?: order_of(x->order, y->order);
 }
 
@@ -207,7 +209,7 @@ static unsigned leading_underscores(const char *name)
 
 /* Of several names at one address the best known one: FUNC before others, few underscores ("write", not
    "__libc_write"), else the symbols' order. */
-static bool better_name(const struct candidate *a, const struct candidate *b)
+static bool better_name(const struct start_candidate *a, const struct start_candidate *b)
 {
     bool function_a = a->strength > WEAK, function_b = b->strength > WEAK;
     if (function_a != function_b)
@@ -277,11 +279,11 @@ static bool makes_way(struct work *k, const struct function *new, uint8_t streng
 
 /* What the candidates [first, last), which begin at one address, determine about the function there, except its
    names. */
-static struct function unite(const struct candidate *first, const struct candidate *last, vaddr section_end)
+static struct function unite(const struct start_candidate *first, const struct start_candidate *last, vaddr section_end)
 {
     struct function f = {.begin = first->begin, .link_name = "", .part_of = FUNCTION_NONE};
     vaddr strong_end = 0, any_end = 0;
-    for (const struct candidate *c = first; c < last; c++) {
+    for (const struct start_candidate *c = first; c < last; c++) {
         f.origin |= c->origin;
         f.plt |= c->plt;
         f.ifunc |= c->ifunc;
@@ -295,16 +297,16 @@ static struct function unite(const struct candidate *first, const struct candida
     return f;
 }
 
-static void name_function(struct work *k, const struct candidate *first, const struct candidate *last,
+static void name_function(struct work *k, const struct start_candidate *first, const struct start_candidate *last,
                           struct function *f)
 {
-    const struct candidate *best = NULL;
-    for (const struct candidate *c = first; c < last; c++)
+    const struct start_candidate *best = NULL;
+    for (const struct start_candidate *c = first; c < last; c++)
         if (*c->name && (!best || better_name(c, best)))
             best = c;
     f->link_name = best ? best->name : "";
     f->aliases_first = (uint32_t)k->aliases.count;
-    for (const struct candidate *c = first; c < last; c++)
+    for (const struct start_candidate *c = first; c < last; c++)
         if (*c->name && strcmp(c->name, f->link_name) != 0)
             *vec_push(&k->aliases) = c->name;
     f->alias_count = (uint32_t)k->aliases.count - f->aliases_first;
@@ -329,7 +331,7 @@ static void make_functions(struct work *k, const struct candidate_list *list)
 {
     const struct image_section *section = NULL;
     for (size_t i = 0, next; i < list->count; i = next) {
-        const struct candidate *c = &list->items[i];
+        const struct start_candidate *c = &list->items[i];
         for (next = i + 1; next < list->count && list->items[next].begin == c->begin;)
             next++;
         if (!section || c->begin - section->addr >= section->size) {

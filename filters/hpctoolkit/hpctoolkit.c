@@ -43,7 +43,7 @@ struct hpctoolkit_metric hpctoolkit_metric(const char *name)
 
 /* ---- experiment.xml ------------------------------------------------------------------------------------------- */
 
-struct frame { /* an open element */
+struct open_frame { /* an open element */
     str_id module, procedure, file;
     uint64_t line;
     uint32_t caller, context; /* HPCPROF_NO_PARENT: not made yet */
@@ -59,7 +59,7 @@ struct experiment_xml {
     const struct filter_input *in;
     struct builder builder;
     struct strtab *strings; /* into's */
-    struct VEC(struct frame) open;
+    struct VEC(struct open_frame) open;
     struct hashmap modules, files, procedures; /* by number: names */
     struct hashmap metrics;                    /* by number: into kinds */
     struct VEC(struct value_kind) kinds;
@@ -105,7 +105,7 @@ static void add_metric(struct experiment_xml *x, const struct xml_event *event)
     mem_free(m.name);
 }
 
-static uint32_t context_of(struct experiment_xml *x, struct frame *f)
+static uint32_t context_of(struct experiment_xml *x, struct open_frame *f)
 {
     if (f->context == HPCPROF_NO_PARENT && (f->procedure || f->file || f->module)) {
         const char *module = strtab_get(x->strings, f->module);
@@ -118,7 +118,7 @@ static uint32_t context_of(struct experiment_xml *x, struct frame *f)
 
 static int add_value(struct experiment_xml *x, const struct xml_event *event, struct err *err)
 {
-    struct frame *f = &x->open.items[x->open.count - 1];
+    struct open_frame *f = &x->open.items[x->open.count - 1];
     uint32_t k = hashmap_get(&x->metrics, number(xml_attr_get(event, "n")));
     const char *text = xml_attr_get(event, "v");
     char *end;
@@ -145,7 +145,7 @@ static bool is_root(const char *name)
            strcmp(name, "<partial call paths>") == 0;
 }
 
-static void enter_procedure(struct experiment_xml *x, struct frame *f, const struct xml_event *event, bool called)
+static void enter_procedure(struct experiment_xml *x, struct open_frame *f, const struct xml_event *event, bool called)
 {
     f->caller = called && x->open.count ? context_of(x, &x->open.items[x->open.count - 1]) : f->caller;
     f->module = named(x, &x->modules, xml_attr_get(event, "lm"), f->module);
@@ -163,7 +163,7 @@ static bool is(const struct xml_event *event, const char *element)
 
 /* The caller of inlined procedures is the procedure they are inlined into: Pr of call paths if they are alien, A of
    flat profiles. */
-static void enter_scope(struct experiment_xml *x, struct frame *f, const struct xml_event *event)
+static void enter_scope(struct experiment_xml *x, struct open_frame *f, const struct xml_event *event)
 {
     const char *alien = xml_attr_get(event, "a"), *line = xml_attr_get(event, "l"), *name = xml_attr_get(event, "n");
     if (is(event, "PF"))
@@ -186,7 +186,7 @@ static void enter_scope(struct experiment_xml *x, struct frame *f, const struct 
 static int on_begin(void *ctx, const struct xml_event *event, struct err *err)
 {
     struct experiment_xml *x = ctx;
-    struct frame f = {.caller = HPCPROF_NO_PARENT};
+    struct open_frame f = {.caller = HPCPROF_NO_PARENT};
     int status = 0;
     if (x->open.count)
         f = x->open.items[x->open.count - 1];

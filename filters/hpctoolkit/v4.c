@@ -24,7 +24,7 @@ struct value_kind { /* by the file's number */
     double scale;
 };
 
-struct place {        /* a context: its parent, so far */
+struct v4_place {     /* a context: its parent, so far */
     uint64_t at, end; /* children that are not read yet */
     const char *module, *name, *file;
     uint64_t line;
@@ -48,7 +48,7 @@ struct v4 {
     struct hpcprof *into;
     struct builder builder;
     struct VEC(struct value_kind) kinds; /* by propMetricId */
-    struct VEC(struct place) open;
+    struct VEC(struct v4_place) open;
     struct VEC(struct node) nodes;
     struct hashmap node_index; /* by the file's number */
     struct VEC(struct sum) sums;
@@ -182,7 +182,7 @@ static const char *module_at(const struct v4 *v, uint64_t at)
     return *path ? path : "[unknown]";
 }
 
-static void enter_function(struct v4 *v, struct place *p, uint64_t at)
+static void enter_function(struct v4 *v, struct v4_place *p, uint64_t at)
 {
     struct cursor c = structure(&v->meta, at, 40);
     uint64_t name = cursor_u64(&c), module = cursor_u64(&c);
@@ -195,7 +195,7 @@ static void enter_function(struct v4 *v, struct place *p, uint64_t at)
 }
 
 /* A context's own fields are packed behind it, as its flags say. */
-static void enter_context(struct v4 *v, struct place *p, struct cursor *flex, unsigned flags, bool function,
+static void enter_context(struct v4 *v, struct v4_place *p, struct cursor *flex, unsigned flags, bool function,
                           bool called)
 {
     uint64_t at = flags & HAS_FUNCTION ? cursor_u64(flex) : 0;
@@ -219,7 +219,7 @@ static void enter_context(struct v4 *v, struct place *p, struct cursor *flex, un
         p->module = module_at(v, cursor_u64(flex));
 }
 
-static uint32_t context_of(struct v4 *v, struct place *p)
+static uint32_t context_of(struct v4 *v, struct v4_place *p)
 {
     if (p->context == HPCPROF_NO_PARENT && (*p->name || strcmp(p->module, "[unknown]") != 0)) {
         struct builder_place place = {p->caller, p->module, p->name, p->file, p->line};
@@ -248,7 +248,7 @@ static int read_context(struct v4 *v, uint64_t at, uint64_t *next)
         return wrong(v, &v->meta, at, "a context is truncated, or nested too deep");
     if (v->nodes.count > v->meta.len / 20)
         return wrong(v, &v->meta, at, "contexts form a cycle");
-    struct place p = v->open.items[v->open.count - 1];
+    struct v4_place p = v->open.items[v->open.count - 1];
     if (relation != 0) /* a call, inlined or not */
         p.caller = context_of(v, &v->open.items[v->open.count - 1]);
     p.context = HPCPROF_NO_PARENT;
@@ -265,7 +265,7 @@ static int read_below(struct v4 *v)
 {
     int status = 0;
     while (v->open.count && status == 0) {
-        struct place *p = &v->open.items[v->open.count - 1];
+        struct v4_place *p = &v->open.items[v->open.count - 1];
         uint64_t next = p->end;
         size_t here = v->open.count - 1;
         if (p->at >= p->end)
@@ -291,14 +291,14 @@ static int read_contexts(struct v4 *v)
         uint32_t id = cursor_u32(&entry);
         if (!inside(&v->meta, children, bytes))
             return wrong(v, &v->meta, entries + i * size, "the contexts of an entry point are truncated");
-        *vec_push(&v->open) = (struct place){.at = children,
-                                             .end = children + bytes,
-                                             .module = "[unknown]",
-                                             .name = "",
-                                             .file = "",
-                                             .caller = HPCPROF_NO_PARENT,
-                                             .context = HPCPROF_NO_PARENT,
-                                             .node = add_node(v, id, 0, HPCPROF_NO_PARENT)};
+        *vec_push(&v->open) = (struct v4_place){.at = children,
+                                                .end = children + bytes,
+                                                .module = "[unknown]",
+                                                .name = "",
+                                                .file = "",
+                                                .caller = HPCPROF_NO_PARENT,
+                                                .context = HPCPROF_NO_PARENT,
+                                                .node = add_node(v, id, 0, HPCPROF_NO_PARENT)};
         status = read_below(v);
     }
     return status;

@@ -28,7 +28,7 @@ struct thread_seen {
     uint32_t thread; /* in the measurement */
 };
 
-struct found { /* perf's own resolution, as in perf_frame */
+struct found_frame { /* perf's own resolution, as in perf_frame */
     str_id symbol, object;
 };
 
@@ -58,7 +58,7 @@ struct perf_run {
     struct hashmap agree;        /* by address, symbol and path: names_agree */
     struct VEC(struct binary) binaries;
     struct chain_cache steps;
-    struct VEC(struct found) found; /* row 0: nothing */
+    struct VEC(struct found_frame) found; /* row 0: nothing */
     struct hashmap found_index;
     struct VEC(
         struct chain_step *) last; /* of the last sample, the outermost first: the next one shares most of them */
@@ -79,7 +79,7 @@ struct perf_run *perf_run_create(struct hpcprof *into, const struct filter_input
     r->sampler = "perf";
     r->strings = strtab_create();
     r->last_process = r->last_thread = NONE;
-    *vec_push(&r->found) = (struct found){0};
+    *vec_push(&r->found) = (struct found_frame){0};
     return r;
 }
 
@@ -383,7 +383,7 @@ static uint32_t found_of(struct perf_run *r, const struct perf_frame *f)
     uint32_t *slot = hashmap_put(&r->found_index, (uint64_t)f->symbol << 32 | f->object);
     if (*slot == HASHMAP_NONE) {
         *slot = (uint32_t)r->found.count;
-        *vec_push(&r->found) = (struct found){f->symbol, f->object};
+        *vec_push(&r->found) = (struct found_frame){f->symbol, f->object};
     }
     return *slot & INT32_MAX; /* the parts of a file that are read have fewer frames than that */
 }
@@ -439,7 +439,7 @@ static struct chain_step *step_to(struct perf_run *r, const struct chain_step *s
 
 static bool was_found(const struct perf_run *r, const struct chain_step *s, const struct perf_frame *f)
 {
-    const struct found *found = &r->found.items[s->found];
+    const struct found_frame *found = &r->found.items[s->found];
     return found->symbol == f->symbol && found->object == f->object;
 }
 

@@ -37,7 +37,7 @@ struct known_frame { /* the interpretation of a line of text, which is in the in
 };
 enum { KNOWN_FRAMES = 1 << 14, LONGEST_KNOWN = 4096 };
 
-struct reader {
+struct script_reader {
     struct perf_run *run;
     struct line_reader lines;
     struct sample header;  /* of the sample whose frames are being read, its texts not lent any more */
@@ -325,7 +325,7 @@ static bool read_mapping(const char *line, uint32_t *process, struct perf_mappin
 /* ---- records and samples ------------------------------------------------------------------------------ */
 
 /* Is the line about a mapping or another event of the process's life, no sample? */
-static bool take_record(struct reader *r, const char *line)
+static bool take_record(struct script_reader *r, const char *line)
 {
     struct perf_mapping m = {0};
     uint32_t pid;
@@ -341,7 +341,7 @@ static bool take_record(struct reader *r, const char *line)
 
 /* ---- frames, and the forms of their lines ------------------------------------------------------------------- */
 
-static struct known_frame *known_slot(struct reader *r, const char *text, size_t n)
+static struct known_frame *known_slot(struct script_reader *r, const char *text, size_t n)
 {
     uint64_t words[3] = {0};
     memcpy(words, text, n < sizeof words ? n : sizeof words);
@@ -351,7 +351,7 @@ static struct known_frame *known_slot(struct reader *r, const char *text, size_t
 }
 
 /* The lines of one address are as a rule the same text: it is taken to pieces once. */
-static const struct known_frame *known_frame(struct reader *r, const char *text, size_t n)
+static const struct known_frame *known_frame(struct script_reader *r, const char *text, size_t n)
 {
     struct known_frame *known = known_slot(r, text, n);
     struct strtab *strings = perf_run_strings(r->run);
@@ -371,7 +371,7 @@ static const struct known_frame *known_frame(struct reader *r, const char *text,
 }
 
 /* The source line, which -F +srcline puts behind that of the frame. */
-static void take_source(struct reader *r, struct perf_frame *f)
+static void take_source(struct script_reader *r, struct perf_frame *f)
 {
     const char *next = r->lines.at, *file;
     if (r->lines.end - next < 3 || next[0] != ' ' || next[1] != ' ' || is_blank(next[2]))
@@ -385,7 +385,7 @@ static void take_source(struct reader *r, struct perf_frame *f)
     }
 }
 
-static struct perf_frame frame_here(struct reader *r, const struct known_frame *known)
+static struct perf_frame frame_here(struct script_reader *r, const struct known_frame *known)
 {
     struct perf_frame f = known->frame;
     f.may_be_offset = r->has_header;
@@ -393,7 +393,7 @@ static struct perf_frame frame_here(struct reader *r, const struct known_frame *
     return f;
 }
 
-static void add_frame(struct reader *r, struct perf_frame f)
+static void add_frame(struct script_reader *r, struct perf_frame f)
 {
     if (r->frames.count < LIMIT_PATH_DEPTH)
         *vec_push(&r->frames) = f;
@@ -401,7 +401,7 @@ static void add_frame(struct reader *r, struct perf_frame f)
 
 /* No frame with its address came: it is the function itself, which the debug information calls by another name than the
    symbol that perf knows. */
-static void add_inlined(struct reader *r)
+static void add_inlined(struct script_reader *r)
 {
     if (r->has_inlined)
         add_frame(r, r->inlined);
@@ -409,7 +409,7 @@ static void add_inlined(struct reader *r)
 }
 
 /* A frame that has lost its indentation: an address, and an object at the end of the line. */
-static bool is_bare_frame(const struct reader *r, const char *text, const char *end)
+static bool is_bare_frame(const struct script_reader *r, const char *text, const char *end)
 {
     size_t digits = digits_of(text, (size_t)(end - text), "0123456789abcdef");
     return r->has_header && digits && text + digits < end && text[digits] == ' ' && end[-1] == ')';
@@ -417,7 +417,7 @@ static bool is_bare_frame(const struct reader *r, const char *text, const char *
 
 /* Is it a frame of the sample that is being read? Those that perf made up from debug information, "(inlined)", stand
    before the one whose object and address they share. */
-static bool take_frame(struct reader *r)
+static bool take_frame(struct script_reader *r)
 {
     const char *text = r->lines.line, *end = text + r->lines.len;
     bool is_indented = text < end && is_blank(*text);
@@ -450,7 +450,7 @@ static bool is_last(struct buf *last, const char *text, size_t n)
 }
 
 /* Samples without a period are not cycles: they are an event of their own, which no ratio can use by mistake. */
-static uint32_t event_of(struct reader *r, const struct sample *s)
+static uint32_t event_of(struct script_reader *r, const struct sample *s)
 {
     const char *name = r->last_event.bytes;
     if (s->has_period || s->event == nameless_event)
@@ -463,7 +463,7 @@ static uint32_t event_of(struct reader *r, const struct sample *s)
 }
 
 /* The names are looked up only if they differ from the previous ones. */
-static void take_names(struct reader *r, const struct sample *s)
+static void take_names(struct script_reader *r, const struct sample *s)
 {
     bool same_thread = r->last_name.bytes && r->last_tid == s->tid;
     if (!is_last(&r->last_event, s->event, s->event_length) || s->has_period != r->last_has_period)
@@ -474,7 +474,7 @@ static void take_names(struct reader *r, const struct sample *s)
     r->last_tid = s->tid;
 }
 
-static void add_sample(struct reader *r, const struct sample *s)
+static void add_sample(struct script_reader *r, const struct sample *s)
 {
     perf_run_sample(r->run, &(struct perf_sample){.pid = s->pid,
                                                   .tid = s->tid,
@@ -486,7 +486,7 @@ static void add_sample(struct reader *r, const struct sample *s)
 }
 
 /* The pending sample is complete. If -F leaves out everything except addresses, frames have no header. */
-static void end_sample(struct reader *r)
+static void end_sample(struct script_reader *r)
 {
     add_inlined(r);
     if (!r->has_header && r->frames.count) {
@@ -500,7 +500,7 @@ static void end_sample(struct reader *r)
     r->frames.count = 0;
 }
 
-static void take_sample(struct reader *r, const struct sample *s, bool sure)
+static void take_sample(struct script_reader *r, const struct sample *s, bool sure)
 {
     take_names(r, s);
     r->header = *s;
@@ -546,7 +546,7 @@ static bool is_source(const char *line)
            !sniff_loose(line);
 }
 
-static void take_line(struct reader *r)
+static void take_line(struct script_reader *r)
 {
     struct sample s;
     bool sure = true, strict;
@@ -576,8 +576,9 @@ bool perf_script_sniff(const void *bytes, size_t len)
         if (strstr(r.text.bytes, ": PERF_RECORD_"))
             found = read_mapping(r.text.bytes, &pid, &m, &path);
         else
-            found = (after_header && is_bare_frame(&(struct reader){.has_header = true}, r.line, r.line + r.len)) ||
-                    sniff_loose(r.text.bytes) || read_sample(r.text.bytes, &s);
+            found =
+                (after_header && is_bare_frame(&(struct script_reader){.has_header = true}, r.line, r.line + r.len)) ||
+                sniff_loose(r.text.bytes) || read_sample(r.text.bytes, &s);
         is_header = read_loose(r.text.bytes, &s, &sure);
         after_header = is_header && sure && !s.has_frame && s.event != nameless_event;
     }
@@ -587,7 +588,7 @@ bool perf_script_sniff(const void *bytes, size_t len)
 
 /* A last line without its end may be truncated: a whole frame is used, anything else is not, and this sample ends
    with the previous line. True: the line is processed. */
-static bool take_last_line(struct reader *r, const struct filter_input *in, struct warnings *warnings)
+static bool take_last_line(struct script_reader *r, const struct filter_input *in, struct warnings *warnings)
 {
     const char *bytes = in->bytes;
     if (bytes[in->len - 1] == '\n')
@@ -600,7 +601,7 @@ static bool take_last_line(struct reader *r, const struct filter_input *in, stru
 
 int perf_script_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct reader r = {.run = perf_run_create(into, in), .lines = filter_line_reader_make(in->bytes, in->len)};
+    struct script_reader r = {.run = perf_run_create(into, in), .lines = filter_line_reader_make(in->bytes, in->len)};
     r.known = mem_calloc(KNOWN_FRAMES, sizeof *r.known);
     while (filter_line_reader_step(&r.lines)) {
         if (r.lines.at == r.lines.end && take_last_line(&r, in, warnings))

@@ -346,17 +346,17 @@ static void for_each_papi_name(bool all, void (*each)(void *ctx, const PAPI_even
     }
 }
 
-struct names VEC(const char *);
+struct event_names VEC(const char *);
 
 static void gather_name(void *ctx, const PAPI_event_info_t *info)
 {
-    *vec_push((struct names *)ctx) = mem_strdup(info->symbol);
+    *vec_push((struct event_names *)ctx) = mem_strdup(info->symbol);
 }
 
 /* PAPI is up: it does not know the name either. */
 static int unknown_event(const char *name, struct err *err)
 {
-    struct names names = {0};
+    struct event_names names = {0};
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         *vec_push(&names) = mem_strdup(known[i].name);
     for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)

@@ -26,7 +26,7 @@ static bool name_holds(const char *name, const char *number)
     return false;
 }
 
-struct extent {
+struct file_extent {
     const struct filemap *map; /* of the file; not valid longer than that */
     uint64_t sound;            /* bytes from the beginning that are sound blocks */
     uint64_t last;             /* where the last of them begins */
@@ -37,7 +37,7 @@ struct extent {
 
 static void measure_block(void *ctx, const struct hpcprof_block *b)
 {
-    struct extent *x = ctx;
+    struct file_extent *x = ctx;
     if (b->why_not) {
         x->cut = strcmp(b->why_not, "it is truncated") == 0;
         return;
@@ -52,14 +52,14 @@ static void measure_block(void *ctx, const struct hpcprof_block *b)
 }
 
 /* False: not a measurement. */
-static bool measure(const struct filemap *map, struct extent *x)
+static bool measure(const struct filemap *map, struct file_extent *x)
 {
-    *x = (struct extent){.map = map};
+    *x = (struct file_extent){.map = map};
     return hpcprof_list_blocks(map->bytes, map->len, "", measure_block, x, NULL) == 0;
 }
 
 /* Nobody writes it any more, and everything written is there. */
-static bool is_ended(const struct filemap *map, struct extent *x)
+static bool is_ended(const struct filemap *map, struct file_extent *x)
 {
     return measure(map, x) && x->has_end && x->sound == map->len;
 }
@@ -82,7 +82,7 @@ static uint64_t start_of(const struct filemap *map, pid_t pid, uint64_t launched
 
 /* Of the programs that the process executed one after another, the last; *x has how far its file is sound. NULL: none
  * with an end, or without one. */
-static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, bool with_end, struct extent *x)
+static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, bool with_end, struct file_extent *x)
 {
     char number[16], *found = NULL;
     uint64_t latest = 0;
@@ -90,7 +90,7 @@ static char *find_file(const char *path, pid_t pid, uint64_t launched_ns, bool w
     snprintf(number, sizeof number, ".%d", (int)pid);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         struct filemap map;
-        struct extent this;
+        struct file_extent this;
         char *file = name_holds(entry->d_name, number) ? path_join(path, entry->d_name) : NULL;
         if (!file || filemap_open(&map, file, NULL) < 0) {
             mem_free(file);
@@ -156,7 +156,7 @@ static int write_at(const char *path, uint64_t at, const struct buf *b, struct e
 
 int exit_status_add(const char *dir, pid_t pid, uint64_t launched_ns, int status, struct err *err)
 {
-    struct extent x;
+    struct file_extent x;
     struct buf b = {0};
     char *file = find_file(dir, pid, launched_ns, false, &x);
     if (!file)
@@ -175,7 +175,7 @@ int exit_status_add(const char *dir, pid_t pid, uint64_t launched_ns, int status
 static bool file_is_ended(const char *path)
 {
     struct filemap map;
-    struct extent x;
+    struct file_extent x;
     if (filemap_open(&map, path, NULL) < 0)
         return false;
     bool ended = is_ended(&map, &x);
@@ -185,7 +185,7 @@ static bool file_is_ended(const char *path)
 
 char *exit_status_file(const char *dir, pid_t pid, uint64_t launched_ns, bool or_any)
 {
-    struct extent x;
+    struct file_extent x;
     struct text_list files = {0};
     char *found = find_file(dir, pid, launched_ns, true, &x);
     if (!found && or_any && dir_list(dir, HPCPROF_SUFFIX, "", &files, NULL) == 0)
@@ -199,7 +199,7 @@ char *exit_status_file(const char *dir, pid_t pid, uint64_t launched_ns, bool or
 /* In front of the process's end, which stays the last block. */
 static int insert_tables(const char *path, const struct filemap *map, const struct hpcprof *p, struct err *err)
 {
-    struct extent x;
+    struct file_extent x;
     struct outfile *out;
     if (!is_ended(map, &x))
         return err_set(err, ERR_FORMAT, "%s: the process has not ended", path);

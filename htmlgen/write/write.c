@@ -26,7 +26,7 @@ struct listed { /* a block of data/, in the head */
     size_t bytes; /* before compression */
 };
 
-struct column { /* where a metric's values in a tree are */
+struct written_column { /* where a metric's values in a tree are */
     size_t chunk, offset, bytes;
     uint64_t scale; /* see htmlgen_metric_column */
 };
@@ -39,8 +39,8 @@ struct writer {
     struct source_text *texts;
     struct place_layout layout;
     size_t source_chunks, metrics_per_chunk, metric_chunks;
-    struct column *columns; /* by tree, then by metric */
-    size_t *table_strings;  /* by table: how many */
+    struct written_column *columns; /* by tree, then by metric */
+    size_t *table_strings;          /* by table: how many */
     struct VEC(struct listed) blocks;
     struct warnings *warnings;
 };
@@ -102,7 +102,8 @@ static int put_trees(struct writer *w, struct err *err)
     return status;
 }
 
-static void add_metric(const struct experiment *e, size_t tree, size_t metric, struct buf *bytes, struct column *column)
+static void add_metric(const struct experiment *e, size_t tree, size_t metric, struct buf *bytes,
+                       struct written_column *column)
 {
     size_t n = e->trees[tree].node_count;
     double *inclusive = mem_alloc((n + 1) * sizeof *inclusive), *exclusive = mem_alloc((n + 1) * sizeof *exclusive);
@@ -124,7 +125,7 @@ static int put_metrics(struct writer *w, size_t tree, struct err *err)
         struct buf bytes = {0};
         size_t end = m + w->metrics_per_chunk < e->metric_count ? m + w->metrics_per_chunk : e->metric_count;
         for (; m < end; m++) {
-            struct column *column = &w->columns[tree * e->metric_count + m];
+            struct written_column *column = &w->columns[tree * e->metric_count + m];
             column->chunk = w->metric_chunks;
             add_metric(e, tree, m, &bytes, column);
         }
@@ -177,7 +178,7 @@ static void head_columns(const struct writer *w, struct jsonout *j, size_t tree)
     size_t n = w->e->metric_count;
     json_put_array(j, "values");
     for (size_t m = 0; m < n; m++) {
-        const struct column *c = &w->columns[tree * n + m];
+        const struct written_column *c = &w->columns[tree * n + m];
         json_begin_array(j);
         json_u64(j, c->chunk);
         json_u64(j, c->offset);

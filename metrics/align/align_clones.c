@@ -63,23 +63,24 @@ static int compare_origins(const void *a, const void *b, void *ctx)
    served. There may be as many clones as a hostile binary likes, but few sets of runs. */
 enum { SETS_OF_RUNS_MOST = 64 };
 
-struct waiting {
+struct waiting_clone {
     uint64_t runs;
     uint32_t first, last; /* procedures; ROW_NONE: none */
 };
 
 /* Procedures that these runs have and no other run has: one compiler made a clone, or a different one, and the other
    did not. */
-static struct waiting *counterpart(struct waiting *sets, size_t count, uint64_t runs)
+static struct waiting_clone *counterpart(struct waiting_clone *sets, size_t count, uint64_t runs)
 {
-    struct waiting *best = NULL;
+    struct waiting_clone *best = NULL;
     for (size_t i = 0; i < count; i++)
         if (sets[i].first != ROW_NONE && !(sets[i].runs & runs) && (!best || sets[i].first < best->first))
             best = &sets[i];
     return best;
 }
 
-static void wait_for_counterpart(struct waiting *sets, size_t *count, uint64_t runs, uint32_t procedure, uint32_t *next)
+static void wait_for_counterpart(struct waiting_clone *sets, size_t *count, uint64_t runs, uint32_t procedure,
+                                 uint32_t *next)
 {
     size_t i = 0;
     while (i < *count && sets[i].runs != runs)
@@ -87,7 +88,7 @@ static void wait_for_counterpart(struct waiting *sets, size_t *count, uint64_t r
     if (i == SETS_OF_RUNS_MOST) /* it stays alone */
         return;
     if (i == *count)
-        sets[(*count)++] = (struct waiting){runs, ROW_NONE, ROW_NONE};
+        sets[(*count)++] = (struct waiting_clone){runs, ROW_NONE, ROW_NONE};
     next[procedure] = ROW_NONE;
     if (sets[i].first == ROW_NONE)
         sets[i].first = procedure;
@@ -99,11 +100,11 @@ static void wait_for_counterpart(struct waiting *sets, size_t *count, uint64_t r
 /* Those of one origin, in order. */
 static void pair_clones_of(struct matcher *m, const uint32_t *procedures, size_t n, uint32_t *next)
 {
-    struct waiting sets[SETS_OF_RUNS_MOST];
+    struct waiting_clone sets[SETS_OF_RUNS_MOST];
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
         struct procedure *p = &m->procedures.items[procedures[i]];
-        struct waiting *of = counterpart(sets, count, p->runs);
+        struct waiting_clone *of = counterpart(sets, count, p->runs);
         if (of) {
             p->as = of->first;
             of->first = next[p->as];

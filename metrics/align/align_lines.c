@@ -13,19 +13,19 @@ uint32_t align_function_around(const struct matcher *m, place_ix i)
     return p->full_name;
 }
 
-struct function {
+struct aligned_function {
     const struct matcher *m;
     uint32_t file, name, kind;
 };
 
 static bool is_function(const void *ctx, uint32_t i)
 {
-    const struct function *f = ctx;
+    const struct aligned_function *f = ctx;
     const struct place *p = &f->m->c->places.items[i];
     return p->file == f->file && p->full_name == f->name && p->kind == f->kind;
 }
 
-static uint64_t hash_of(const struct function *f)
+static uint64_t hash_of(const struct aligned_function *f)
 {
     uint32_t key[] = {f->file, f->name, f->kind};
     return hash_bytes(key, sizeof key, 0);
@@ -35,7 +35,7 @@ void align_find_functions(struct matcher *m)
 {
     for (uint32_t i = 0; i < m->c->places.count; i++) {
         const struct place *p = &m->c->places.items[i];
-        struct function f = {m, p->file, p->full_name, p->kind};
+        struct aligned_function f = {m, p->file, p->full_name, p->kind};
         bool is = (p->kind == PLACE_PROC && p->address) || p->kind == PLACE_INLINE;
         if (is && p->line_first && row_index_find(&m->extents, hash_of(&f), is_function, &f) == ROW_NONE)
             row_index_add(&m->extents, hash_of(&f), i);
@@ -44,7 +44,7 @@ void align_find_functions(struct matcher *m)
 
 static uint32_t function_in(const struct matcher *m, uint32_t file, uint32_t name, uint32_t kind)
 {
-    struct function f = {m, file, name, kind};
+    struct aligned_function f = {m, file, name, kind};
     return row_index_find(&m->extents, hash_of(&f), is_function, &f);
 }
 

@@ -4,17 +4,17 @@
 
 /* ---- loops ------------------------------------------------------------------------------------------- */
 
-struct loop {
+struct aligned_loop {
     struct place p;
     struct identity key;
     place_ix old;
 };
 
-struct loops VEC(struct loop);
+struct loops VEC(struct aligned_loop);
 
 static int compare_loops(const void *a, const void *b)
 {
-    const struct loop *x = a, *y = b;
+    const struct aligned_loop *x = a, *y = b;
     return order_of(x->p.line_first, y->p.line_first)
                ?: order_of(x->p.on_line, y->p.on_line)
                ?: order_of(x->p.instance, y->p.instance)
@@ -45,7 +45,7 @@ static uint32_t distance(const struct place *a, const struct place *b)
 enum { LOOPS_LOOKED_AT = 1000 }; /* of one place, for each loop: source code has fewer */
 
 /* A loop of the same parent that no build of these runs has: the nearest of those that share lines. */
-static place_ix near_loop(const struct matcher *m, const struct loop *l)
+static place_ix near_loop(const struct matcher *m, const struct aligned_loop *l)
 {
     place_ix best = PLACE_NONE;
     unsigned looked = 0;
@@ -66,7 +66,7 @@ void align_loops(struct matcher *m, place_ix parent)
 {
     struct loops rest = {0};
     for (uint32_t k = m->loop_first[parent]; k < m->loop_first[parent + 1]; k++) {
-        struct loop l = {.p = m->c->places.items[m->loops[k]], .old = m->loops[k]};
+        struct aligned_loop l = {.p = m->c->places.items[m->loops[k]], .old = m->loops[k]};
         l.key = align_bring_forward(m, l.old, &l.p);
         place_ix known = align_find(m, &l.key);
         if (known != ROW_NONE)

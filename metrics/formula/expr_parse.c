@@ -20,12 +20,12 @@ static const struct {
 #undef X
 };
 
-struct waiting {       /* an operator or bracket whose right side is not complete yet */
-    uint16_t op;       /* enum expr_op */
-    uint16_t function; /* OPEN: the function called, or EXPR_OPEN for a plain parenthesis; EXPR_OP_COUNT: a user's
+struct waiting_operator { /* an operator or bracket whose right side is not complete yet */
+    uint16_t op;          /* enum expr_op */
+    uint16_t function;    /* OPEN: the function called, or EXPR_OPEN for a plain parenthesis; EXPR_OP_COUNT: a user's
                           function */
-    uint32_t user;     /* OPEN of a user's function: which */
-    uint32_t operands; /* OPEN of a function: complete ones so far */
+    uint32_t user;        /* OPEN of a user's function: which */
+    uint32_t operands;    /* OPEN of a function: complete ones so far */
     const char *at;
 };
 
@@ -37,7 +37,7 @@ struct parser {
     const struct expr_input *input; /* says where things stand; NULL: as characters of the formula */
     const char *const *parameters;  /* of the function whose body this is; NULL: of none */
     size_t parameter_count;
-    struct VEC(struct waiting) stack;
+    struct VEC(struct waiting_operator) stack;
     size_t depth; /* values on the evaluation stack at this point */
     struct err *err;
 };
@@ -86,7 +86,7 @@ static int emit(struct parser *p, struct expr_step step, size_t takes)
     return p->depth > LIMIT_EXPR_DEPTH ? too_deep(p) : 0;
 }
 
-static int push(struct parser *p, struct waiting w)
+static int push(struct parser *p, struct waiting_operator w)
 {
     if (p->stack.count >= LIMIT_EXPR_DEPTH)
         return too_deep(p);
@@ -152,7 +152,7 @@ static size_t sign_at(const char *at)
 static int settle(struct parser *p, int least)
 {
     while (p->stack.count) {
-        struct waiting top = p->stack.items[p->stack.count - 1];
+        struct waiting_operator top = p->stack.items[p->stack.count - 1];
         if (top.op == EXPR_OPEN || expr_op_binds(top.op) < least)
             return 0;
         p->stack.count--;
@@ -482,7 +482,7 @@ static int no_such_function(struct parser *p, const char *at, const char *name)
 /* At "NAME (": pushes the call and moves behind the bracket. */
 static int open_call(struct parser *p, const char *start, const char *name)
 {
-    struct waiting w = {.op = EXPR_OPEN, .function = EXPR_OP_COUNT, .at = start};
+    struct waiting_operator w = {.op = EXPR_OPEN, .function = EXPR_OP_COUNT, .at = start};
     for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
         if (ops[i].word && strcmp(ops[i].word, name) == 0)
             w.function = (uint16_t)i;
@@ -497,7 +497,7 @@ static int open_call(struct parser *p, const char *start, const char *name)
     return push(p, w);
 }
 
-static int check_arity(struct parser *p, const struct waiting *w, uint32_t given)
+static int check_arity(struct parser *p, const struct waiting_operator *w, uint32_t given)
 {
     bool user = w->function == EXPR_OP_COUNT;
     const struct expr_function *f = user ? p->functions->items[w->user] : NULL;
@@ -559,7 +559,7 @@ static int close_bracket(struct parser *p)
         return -1;
     if (p->stack.count == 0)
         return wrong(p, p->at, "unmatched ')'");
-    struct waiting open = p->stack.items[--p->stack.count];
+    struct waiting_operator open = p->stack.items[--p->stack.count];
     p->at++;
     if (open.function == EXPR_OPEN)
         return 0;
@@ -604,7 +604,7 @@ static int read_not(struct parser *p, const char *start)
     uint16_t before = p->stack.count ? p->stack.items[p->stack.count - 1].op : EXPR_OPEN;
     if (before != EXPR_OPEN && expr_op_binds(before) > EXPR_BINDS_NOT)
         return wrong(p, start, "'not' has lower precedence than the preceding operator; put it in parentheses");
-    return push(p, (struct waiting){.op = EXPR_NOT, .function = EXPR_OPEN, .at = start});
+    return push(p, (struct waiting_operator){.op = EXPR_NOT, .function = EXPR_OPEN, .at = start});
 }
 
 static int read_word(struct parser *p, bool *complete)
@@ -660,11 +660,11 @@ static int read_operand(struct parser *p, bool *complete)
     *complete = false;
     if (c == '-' || c == '+') {
         p->at++;
-        return c == '+' ? 0 : push(p, (struct waiting){.op = EXPR_NEGATE, .function = EXPR_OPEN, .at = start});
+        return c == '+' ? 0 : push(p, (struct waiting_operator){.op = EXPR_NEGATE, .function = EXPR_OPEN, .at = start});
     }
     if (c == '(') {
         p->at++;
-        return push(p, (struct waiting){.op = EXPR_OPEN, .function = EXPR_OPEN, .at = start});
+        return push(p, (struct waiting_operator){.op = EXPR_OPEN, .function = EXPR_OPEN, .at = start});
     }
     if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)p->at[1]))) {
         *complete = true;
@@ -698,7 +698,7 @@ static int read_operator(struct parser *p, bool *operand_next)
     if (binds == EXPR_BINDS_COMPARISON && p->stack.count &&
         expr_op_binds(p->stack.items[p->stack.count - 1].op) == binds)
         return wrong(p, p->at, "comparisons do not chain; write A < B and B < C");
-    struct waiting w = {.op = signs[sign].op, .function = EXPR_OPEN, .at = p->at};
+    struct waiting_operator w = {.op = signs[sign].op, .function = EXPR_OPEN, .at = p->at};
     p->at += strlen(signs[sign].sign);
     return push(p, w);
 }

@@ -25,20 +25,20 @@ struct operand {
     int binds; /* how tightly its outermost operator does */
 };
 
-struct frame { /* one <apply>, or <math> at the bottom */
+struct mathml_frame { /* one <apply>, or <math> at the bottom */
     const struct math_operator *op;
     size_t first; /* its operands are operands[first ..] */
 };
 
 struct mathml {
     struct VEC(struct operand) operands;
-    struct VEC(struct frame) frames;
+    struct VEC(struct mathml_frame) frames;
 };
 
 struct mathml *mathml_create(void)
 {
     struct mathml *m = mem_calloc(1, sizeof *m);
-    *vec_push(&m->frames) = (struct frame){0};
+    *vec_push(&m->frames) = (struct mathml_frame){0};
     return m;
 }
 
@@ -64,7 +64,7 @@ static const struct math_operator *find_operator(const char *element)
 int mathml_begin(struct mathml *m, const struct xml_event *event, const char *where, struct err *err)
 {
     const char *element = event->element;
-    struct frame *frame = &m->frames.items[m->frames.count - 1];
+    struct mathml_frame *frame = &m->frames.items[m->frames.count - 1];
     bool leaf = strcmp(element, "ci") == 0 || strcmp(element, "cn") == 0;
     const struct math_operator *op = find_operator(element);
     if (m->frames.count > 1 && !frame->op && !op)
@@ -77,7 +77,7 @@ int mathml_begin(struct mathml *m, const struct xml_event *event, const char *wh
         return 0;
     }
     if (strcmp(element, "apply") == 0) {
-        *vec_push(&m->frames) = (struct frame){.first = m->operands.count};
+        *vec_push(&m->frames) = (struct mathml_frame){.first = m->operands.count};
         return 0;
     }
     if (!leaf)
@@ -127,7 +127,7 @@ static void add_operand(struct buf *out, const struct operand *o, int needed)
 
 static int combine(struct mathml *m, const char *where, struct err *err)
 {
-    struct frame frame = m->frames.items[--m->frames.count];
+    struct mathml_frame frame = m->frames.items[--m->frames.count];
     size_t n = m->operands.count - frame.first;
     const struct operand *given = n ? m->operands.items + frame.first : NULL;
     struct buf out = {0};

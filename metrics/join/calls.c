@@ -37,7 +37,7 @@ static void release_nodes(struct nodes *n)
     hashmap_release(&n->known);
 }
 
-struct builder {
+struct calls_builder {
     struct experiment *e;
     const struct correlation *c;
     const place_ix *new_of;
@@ -47,7 +47,7 @@ struct builder {
 };
 
 /* The nodes of one frame, from its procedure (or the module that says why the path was cut) down to the line. */
-static uint32_t add_frame(struct builder *b, uint32_t parent, place_ix line)
+static uint32_t add_frame(struct calls_builder *b, uint32_t parent, place_ix line)
 {
     const struct place *places = b->e->places;
     b->chain.count = 0;
@@ -59,7 +59,7 @@ static uint32_t add_frame(struct builder *b, uint32_t parent, place_ix line)
 }
 
 /* Callers come before their callees. */
-static void add_frames(struct builder *b)
+static void add_frames(struct calls_builder *b)
 {
     const struct correlation *c = b->c;
     b->node_of = mem_alloc(c->calls.count * sizeof *b->node_of);
@@ -131,7 +131,7 @@ static uint32_t node_of_call(const void *ctx, const struct cell *cell)
 int metrics_calls_build(struct experiment *e, struct correlation *c, const place_ix *new_of, struct warnings *warnings,
                         struct err *err)
 {
-    struct builder b = {.e = e, .c = c, .new_of = new_of};
+    struct calls_builder b = {.e = e, .c = c, .new_of = new_of};
     int status = 0;
     if (c->calls.count == 0)
         return 0;

@@ -104,7 +104,7 @@ void sources_name_modules(struct correlation *c)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-struct root { /* the folder common to a module's own files: path[0..len) */
+struct source_root { /* the folder common to a module's own files: path[0..len) */
     const char *path;
     size_t len;
 };
@@ -114,17 +114,17 @@ static bool absolute_own(const char *path)
     return path[0] == '/' && !path_is_of_system(path);
 }
 
-static void widen_root(struct root *r, const char *path)
+static void widen_root(struct source_root *r, const char *path)
 {
     if (!r->path)
-        *r = (struct root){path, (size_t)(strrchr(path, '/') - path) + 1};
+        *r = (struct source_root){path, (size_t)(strrchr(path, '/') - path) + 1};
     else
         r->len = path_common_folder(r->path, path, r->len);
 }
 
-static struct root *module_roots(const struct correlation *c)
+static struct source_root *module_roots(const struct correlation *c)
 {
-    struct root *roots = mem_calloc(c->modules.count, sizeof *roots);
+    struct source_root *roots = mem_calloc(c->modules.count, sizeof *roots);
     for (size_t i = 0; i < c->files.count; i++) {
         const char *path = strtab_get(c->strings, c->files.items[i].name);
         if (absolute_own(path))
@@ -147,7 +147,7 @@ static bool *modules_to_trust(const struct correlation *c)
 
 void sources_keep_folders(const struct correlation *c, struct experiment *e)
 {
-    struct root *roots = module_roots(c);
+    struct source_root *roots = module_roots(c);
     bool *trusted = modules_to_trust(c);
     struct VEC(str_id) folders = {0};
     for (size_t i = 0; i < c->modules.count; i++) {
@@ -220,13 +220,13 @@ void sources_name_files(struct correlation *c, const struct config *config)
     const char **paths = mem_calloc(n, sizeof *paths);
     str_id *names = mem_calloc(n, sizeof *names);
     char **folders = mem_calloc(config->sources.count, sizeof *folders);
-    struct root *roots = module_roots(c);
+    struct source_root *roots = module_roots(c);
     const char *below;
     for (size_t i = 0; i < config->sources.count; i++)
         folders[i] = real_folder(config->sources.items[i].dir);
     for (size_t i = 0; i < n; i++) {
         const char *path = paths[i] = strtab_get(c->strings, c->files.items[i].name);
-        const struct root *root = &roots[c->file_module.items[i]];
+        const struct source_root *root = &roots[c->file_module.items[i]];
         names[i] = name_below_source_path(c, config, folders, path);
         if (names[i])
             continue;
@@ -347,7 +347,7 @@ static bool readable_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
 }
 
-struct finder {
+struct source_finder {
     const struct config *config;
     struct folder_index *indexes; /* one per source folder, made when first needed */
     bool *indexed;
@@ -383,7 +383,7 @@ static bool never_source(const char *real)
     return never;
 }
 
-static void open_folder(struct finder *f, const char *dir, enum who_may who)
+static void open_folder(struct source_finder *f, const char *dir, enum who_may who)
 {
     char *real = real_folder(*dir ? dir : ".");
     if (real) {
@@ -394,7 +394,7 @@ static void open_folder(struct finder *f, const char *dir, enum who_may who)
 }
 
 /* An implicit one: if it were "/", all of the machine would be readable. */
-static void open_implied(struct finder *f, const char *dir, enum who_may who)
+static void open_implied(struct source_finder *f, const char *dir, enum who_may who)
 {
     char *real = real_folder(*dir ? dir : ".");
     if (real && strcmp(real, "/") != 0)
@@ -402,7 +402,7 @@ static void open_implied(struct finder *f, const char *dir, enum who_may who)
     mem_free(real);
 }
 
-static void open_folder_of(struct finder *f, const char *file)
+static void open_folder_of(struct source_finder *f, const char *file)
 {
     char *dir = mem_strndup(file, (size_t)(path_base(file) - file));
     open_implied(f, dir, ALL_NAMES);
@@ -416,9 +416,9 @@ static bool is_folder(const char *path)
 }
 
 /* A program's own sources lie below one folder; headers of the system lie in many, each by itself. */
-static void open_debug_folders(struct finder *f, const struct correlation *c)
+static void open_debug_folders(struct source_finder *f, const struct correlation *c)
 {
-    struct root *roots = mem_calloc(c->modules.count, sizeof *roots);
+    struct source_root *roots = mem_calloc(c->modules.count, sizeof *roots);
     for (size_t i = 0; i < c->files.count; i++) {
         const char *path = strtab_get(c->strings, c->files.items[i].raw_name);
         if (path[0] != '/' || i >= c->file_known.count || !c->file_known.items[i])
@@ -436,7 +436,8 @@ static void open_debug_folders(struct finder *f, const struct correlation *c)
     mem_free(roots);
 }
 
-static void open_folders(struct finder *f, const struct correlation *c, const struct input *inputs, size_t input_count)
+static void open_folders(struct source_finder *f, const struct correlation *c, const struct input *inputs,
+                         size_t input_count)
 {
     open_implied(f, ".", ALL_NAMES);
     for (size_t i = 0; i < f->config->sources.count; i++)
@@ -457,7 +458,7 @@ static void open_folders(struct finder *f, const struct correlation *c, const st
 
 /* Is the file below an open folder? Hidden folders and files there (.git, .ssh) hold no sources, unless one is itself
    open. */
-static bool below_open_folder(const struct finder *f, const char *real, bool known)
+static bool below_open_folder(const struct source_finder *f, const char *real, bool known)
 {
     for (size_t n = strlen(real); n > 0; n--) {
         if (real[n - 1] != '/')
@@ -471,7 +472,7 @@ static bool below_open_folder(const struct finder *f, const char *real, bool kno
     return false;
 }
 
-static bool may_be_source(const struct finder *f, const char *path, bool known)
+static bool may_be_source(const struct source_finder *f, const char *path, bool known)
 {
     if (!readable_file(path))
         return false;
@@ -482,7 +483,7 @@ static bool may_be_source(const struct finder *f, const char *path, bool known)
 }
 
 /* dir/a/b/c.f90, dir/b/c.f90, dir/c.f90: the first that is there; caller frees; NULL: none. */
-static char *below_folder(const struct finder *f, const char *dir, const char *path, bool known)
+static char *below_folder(const struct source_finder *f, const char *dir, const char *path, bool known)
 {
     for (const char *rest = path; rest; rest = strchr(rest, '/')) {
         while (*rest == '/')
@@ -495,7 +496,7 @@ static char *below_folder(const struct finder *f, const char *dir, const char *p
     return NULL;
 }
 
-static char *find_below_paths(struct finder *f, const char *path, bool known)
+static char *find_below_paths(struct source_finder *f, const char *path, bool known)
 {
     char *found = below_folder(f, ".", path, known);
     for (size_t i = 0; !found && i < f->config->sources.count; i++) {
@@ -518,7 +519,7 @@ static char *find_below_paths(struct finder *f, const char *path, bool known)
 }
 
 /* `known`: structure names it too. */
-static char *find_one(struct finder *f, const char *raw, bool known)
+static char *find_one(struct source_finder *f, const char *raw, bool known)
 {
     char *found = NULL;
     if (raw[0] == '/' && may_be_source(f, raw, known))
@@ -567,10 +568,10 @@ static bool too_short(const char *found, const char *raw, uint32_t last_line)
 
 void sources_find(struct correlation *c, const struct config *config, const struct input *inputs, size_t input_count)
 {
-    struct finder f = {.config = config,
-                       .folders = strtab_create(),
-                       .indexes = mem_calloc(config->sources.count, sizeof *f.indexes),
-                       .indexed = mem_calloc(config->sources.count, sizeof *f.indexed)};
+    struct source_finder f = {.config = config,
+                              .folders = strtab_create(),
+                              .indexes = mem_calloc(config->sources.count, sizeof *f.indexes),
+                              .indexed = mem_calloc(config->sources.count, sizeof *f.indexed)};
     uint32_t *last = last_lines(c);
     for (size_t i = 0; i < input_count; i++) {
         const struct hpcprof *p = inputs[i].profile;

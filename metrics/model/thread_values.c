@@ -31,7 +31,7 @@ static const struct table_decl decl = {
     "values of each thread at the places with most of a metric; a thread without a row at a place has none there",
     columns, ARRAY_SIZE(columns)};
 
-struct candidate {
+struct costly_place {
     double value;
     place_ix place;
 };
@@ -39,17 +39,17 @@ struct candidate {
 /* Largest first; of equal ones the one that stands first. */
 static int compare_candidates(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct costly_place *x = a, *y = b;
     return order_of(y->value, x->value) ?: order_of(x->place, y->place);
 }
 
 static void keep_top(const struct experiment *e, size_t metric, enum value_form form, size_t most, uint8_t *kept)
 {
-    struct VEC(struct candidate) all = {0};
+    struct VEC(struct costly_place) all = {0};
     for (place_ix i = 0; i < e->place_count; i++) {
         double value = e->places[i].kind >= PLACE_PROC ? experiment_value(e, metric, i, form) : NAN;
         if (value > 0)
-            *vec_push(&all) = (struct candidate){value, i};
+            *vec_push(&all) = (struct costly_place){value, i};
     }
     vec_sort(&all, compare_candidates);
     for (size_t i = 0; i < all.count && i < most; i++)

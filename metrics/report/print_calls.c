@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct call_edge {
+struct shown_edge {
     place_ix callee, caller, line; /* the first place with the same source */
 };
 
@@ -17,7 +17,7 @@ struct calls {
     struct view *t;
     size_t tree, metric_count;
     uint32_t *frame; /* by node: that of the procedure it is in, or of the module that says why a path was cut */
-    struct VEC(struct call_edge) edges;
+    struct VEC(struct shown_edge) edges;
     double *cost;  /* by edge, metric_count each */
     double *whole; /* by place of a procedure: with all it called */
     double *own;   /* its frames' own lines */
@@ -82,7 +82,7 @@ static void sum_procedures(struct calls *c)
 static uint32_t edge_of(struct calls *c, struct strtab *known, uint32_t node)
 {
     uint32_t line = experiment_node_parent(c->t->e, c->tree, node);
-    struct call_edge edge = {same_of(c, node), same_of(c, c->frame[line]), same_of(c, line)};
+    struct shown_edge edge = {same_of(c, node), same_of(c, c->frame[line]), same_of(c, line)};
     str_id id = strtab_addn(known, (const char *)&edge, sizeof edge);
     if (id > c->edges.count) /* the first string is "" */
         *vec_push(&c->edges) = edge;
@@ -123,7 +123,7 @@ static bool is_small(const struct calls *c, const double *sums)
     return !(weight(c, sums) >= whole * PRINT_LEAST_SHARE);
 }
 
-static void add_row(struct calls *c, place_ix place, const char *relation, const struct call_edge *at,
+static void add_row(struct calls *c, place_ix place, const char *relation, const struct shown_edge *at,
                     const double *sums, const double *own)
 {
     struct view *t = c->t;
@@ -145,7 +145,7 @@ static void add_row(struct calls *c, place_ix place, const char *relation, const
 
 static int compare_edges(const struct calls *c, uint32_t i, uint32_t k, bool by_callee)
 {
-    const struct call_edge *x = &c->edges.items[i], *y = &c->edges.items[k];
+    const struct shown_edge *x = &c->edges.items[i], *y = &c->edges.items[k];
     place_ix a = by_callee ? x->callee : x->caller, b = by_callee ? y->callee : y->caller;
     double v = weight(c, c->cost + i * c->metric_count), w = weight(c, c->cost + k * c->metric_count);
     return order_of(a, b) ?: order_of(w, v) ?: order_of(i, k);
@@ -168,7 +168,7 @@ static uint32_t *sorted_edges(struct calls *c, bool by_callee, uint32_t **begin)
     uint32_t *order = mem_alloc(n * sizeof *order);
     *begin = mem_calloc(places + 1, sizeof **begin);
     for (uint32_t i = 0; i < n; i++) {
-        const struct call_edge *edge = &c->edges.items[i];
+        const struct shown_edge *edge = &c->edges.items[i];
         order[i] = i;
         (*begin)[(by_callee ? edge->callee : edge->caller) + 1]++;
     }
@@ -192,12 +192,12 @@ static void add_procedure(struct calls *c, place_ix p, const uint32_t *callers, 
     add_row(c, p, NULL, NULL, c->whole + p * c->metric_count, c->own + p * c->metric_count);
     bool quiet = c->t->rows.items[c->t->rows.count - 1].quiet;
     for (uint32_t i = by_callee[p]; i < by_callee[p + 1]; i++) {
-        const struct call_edge *edge = &c->edges.items[callers[i]];
+        const struct shown_edge *edge = &c->edges.items[callers[i]];
         add_row(c, edge->caller, "caller", edge, c->cost + callers[i] * c->metric_count, NULL);
         c->t->rows.items[c->t->rows.count - 1].quiet |= quiet;
     }
     for (uint32_t i = by_caller[p]; i < by_caller[p + 1]; i++) {
-        const struct call_edge *edge = &c->edges.items[callees[i]];
+        const struct shown_edge *edge = &c->edges.items[callees[i]];
         add_row(c, edge->callee, "callee", edge, c->cost + callees[i] * c->metric_count, NULL);
         c->t->rows.items[c->t->rows.count - 1].quiet |= quiet;
     }

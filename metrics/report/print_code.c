@@ -36,7 +36,7 @@ enum {
 };                     /* as instructions.c declares them */
 enum { DEEPEST = 12 }; /* loops around each other that have a bracket */
 
-struct piece { /* rows of one procedure in one build */
+struct code_piece { /* rows of one procedure in one build */
     size_t first, count;
     place_ix procedure;
     double weight;
@@ -52,7 +52,7 @@ struct code {
     const struct view *t;
     const struct table *insns;
     double *values; /* by row and metric */
-    struct VEC(struct piece) pieces;
+    struct VEC(struct code_piece) pieces;
     struct VEC(struct loop_rows) loops; /* of the piece that is written */
     uint8_t *led_to;                    /* by row: a jump of its procedure leads to it */
     struct source_text {                /* one file at a time: lines of a procedure are of few */
@@ -101,7 +101,7 @@ static void take_values(struct code *c)
 
 static int heaviest_first(const void *a, const void *b)
 {
-    const struct piece *x = a, *y = b;
+    const struct code_piece *x = a, *y = b;
     return order_of(y->weight, x->weight) ?: order_of(x->first, y->first);
 }
 
@@ -111,7 +111,7 @@ static void find_pieces(struct code *c)
     double whole = experiment_value(t->e, t->sort_metric, 0, VALUE_INCLUSIVE);
     size_t rows = table_row_count(c->insns);
     for (size_t from = 0, to; from < rows; from = to) {
-        struct piece p = {.first = from, .procedure = cells(c, from)[INSN_PROCEDURE].row};
+        struct code_piece p = {.first = from, .procedure = cells(c, from)[INSN_PROCEDURE].row};
         uint64_t build = cells(c, from)[INSN_BUILD].count;
         for (to = from;
              to < rows && cells(c, to)[INSN_PROCEDURE].row == p.procedure && cells(c, to)[INSN_BUILD].count == build;
@@ -157,13 +157,13 @@ static void find_depths(struct code *c)
     }
 }
 
-static size_t row_at(const struct code *c, const struct piece *p, uint64_t address)
+static size_t row_at(const struct code *c, const struct code_piece *p, uint64_t address)
 {
     size_t low = p->first + sorted_front(p->count, i, cells(c, p->first + i)[INSN_ADDRESS].count < address);
     return low < p->first + p->count && cells(c, low)[INSN_ADDRESS].count == address ? low : SIZE_MAX;
 }
 
-static void find_shape(struct code *c, const struct piece *p)
+static void find_shape(struct code *c, const struct code_piece *p)
 {
     c->loops.count = 0;
     for (size_t row = p->first; row < p->first + p->count; row++) {
@@ -195,7 +195,7 @@ static char *brackets_of(const struct code *c, size_t row, bool source)
     return mem_strndup(text, depth);
 }
 
-static char *marks_of(const struct code *c, const struct piece *p, size_t row)
+static char *marks_of(const struct code *c, const struct code_piece *p, size_t row)
 {
     size_t target = row_at(c, p, cells(c, row)[INSN_TARGET].count);
     return mem_printf("%c%c%c", c->led_to[row] ? '>' : ' ',
@@ -242,7 +242,7 @@ static char *line_text(struct code *c, uint32_t file, uint64_t line)
 
 /* ---- text --------------------------------------------------------------------------------------- */
 
-static void begin_piece(const struct code *c, const struct piece *p, struct buf *b)
+static void begin_piece(const struct code *c, const struct code_piece *p, struct buf *b)
 {
     const struct experiment *e = c->t->e;
     const struct place *place = &e->places[p->procedure];
@@ -329,7 +329,7 @@ static void add_source(struct columns_of_code *o, const struct code *c, size_t r
     o->rows++;
 }
 
-static void add_insn(struct columns_of_code *o, const struct code *c, const struct piece *p, size_t row)
+static void add_insn(struct columns_of_code *o, const struct code *c, const struct code_piece *p, size_t row)
 {
     const struct view *t = c->t;
     const struct experiment *e = t->e;
@@ -351,7 +351,7 @@ static void add_insn(struct columns_of_code *o, const struct code *c, const stru
     o->rows++;
 }
 
-static void write_piece(struct code *c, const struct piece *p, struct outfile *out)
+static void write_piece(struct code *c, const struct code_piece *p, struct outfile *out)
 {
     struct columns_of_code o = {.rows = 0};
     struct buf b = {0};

@@ -9,27 +9,27 @@
 #include <math.h>
 
 /* The measured columns, by name: with several runs each table has one more in front. */
-struct source {
+struct memory_source {
     const struct table *table;
     const struct table_decl *decl;
 };
 
 struct memory_view {
     const struct experiment *e;
-    struct source levels, objects, from;
+    struct memory_source levels, objects, from;
     struct table *made;
     struct VEC(uint32_t) group; /* by row of the result: the level's display order */
     uint32_t *ranks;            /* by row of levels */
     double *misses;             /* by row of levels */
 };
 
-static union table_cell cell_of(const struct source *s, size_t row, const char *column)
+static union table_cell cell_of(const struct memory_source *s, size_t row, const char *column)
 {
     size_t at = table_column_of(s->table, column);
     return at == SIZE_MAX ? (union table_cell){.count = TABLE_NO_COUNT} : table_row(s->table, row)[at];
 }
 
-static double count_of(const struct source *s, size_t row, const char *column)
+static double count_of(const struct memory_source *s, size_t row, const char *column)
 {
     uint64_t n = cell_of(s, row, column).count;
     return n == TABLE_NO_COUNT ? (double)NAN : (double)n;
@@ -43,7 +43,7 @@ static union table_cell percent(double part, double whole)
 
 /* ---- what is read -------------------------------------------------------------------------------------- */
 
-static int find_source(const struct experiment *e, const char *name, struct source *s, struct err *err)
+static int find_source(const struct experiment *e, const char *name, struct memory_source *s, struct err *err)
 {
     s->table = table_list_find(&e->tables, name);
     if (!s->table)
@@ -55,7 +55,7 @@ static int find_source(const struct experiment *e, const char *name, struct sour
 }
 
 /* Columns that are read below: the measurement may be anybody's. */
-static int check_source(const struct source *s, const char *const *columns, struct err *err)
+static int check_source(const struct memory_source *s, const char *const *columns, struct err *err)
 {
     for (; *columns; columns++) {
         size_t at = table_column_of(s->table, *columns + 1);
@@ -157,7 +157,7 @@ static void end_line(struct memory_view *v, const struct line *l, uint32_t level
 static void add_counts(struct memory_view *v, enum print_memory by, size_t r)
 {
     static const char *const last[] = {"cold", "conflict", "distinct", "evictions", "write_backs", "invalidated"};
-    const struct source *s = &v->from;
+    const struct memory_source *s = &v->from;
     uint32_t level = cell_of(s, r, "level").row;
     struct line l;
     if (level >= table_row_count(v->levels.table))
@@ -193,7 +193,7 @@ static uint32_t number_of(struct hashmap *keys, uint32_t high, uint32_t low, siz
     return *number;
 }
 
-static uint32_t victim_of(const struct source *s, size_t r, struct victims *known)
+static uint32_t victim_of(const struct memory_source *s, size_t r, struct victims *known)
 {
     uint32_t reference =
         number_of(&known->references, cell_of(s, r, "victim").row, cell_of(s, r, "victim_object").row, r);
@@ -202,7 +202,7 @@ static uint32_t victim_of(const struct source *s, size_t r, struct victims *know
 
 static void add_pair(struct memory_view *v, size_t r, double left)
 {
-    const struct source *s = &v->from;
+    const struct memory_source *s = &v->from;
     uint32_t level = cell_of(s, r, "level").row;
     struct line l;
     if (level >= table_row_count(v->levels.table))

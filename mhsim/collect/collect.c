@@ -214,7 +214,7 @@ static const struct table_decl declarations[TABLES] = {
             "Cache lines evicted, by the array of the evicting reference and victim.", array_evictor_columns),
 };
 
-struct maker {
+struct collector {
     const struct raw *raw;
     struct hpcprof *p;
     struct table *tables[TABLES];
@@ -225,12 +225,12 @@ struct maker {
     uint32_t nowhere, heaps;
 };
 
-static str_id text(struct maker *m, const char *s)
+static str_id text(struct collector *m, const char *s)
 {
     return strtab_add(m->p->strings, s);
 }
 
-static uint32_t context_of(struct maker *m, uint64_t code)
+static uint32_t context_of(struct collector *m, uint64_t code)
 {
     const struct raw *r = m->raw;
     struct hpcprof_context c = {.parent = HPCPROF_NO_PARENT, .module = m->nowhere, .address = code};
@@ -243,7 +243,7 @@ static uint32_t context_of(struct maker *m, uint64_t code)
     return hpcprof_add_context(m->p, &c);
 }
 
-static void add_modules(struct maker *m)
+static void add_modules(struct collector *m)
 {
     const struct raw *r = m->raw;
     m->modules = mem_calloc(r->count[RAW_MODULES] + 1, sizeof *m->modules);
@@ -252,7 +252,7 @@ static void add_modules(struct maker *m)
         m->modules[i] = hpcprof_add_module(m->p, r->modules[i].path, r->modules[i].build_id);
 }
 
-static void add_threads(struct maker *m)
+static void add_threads(struct collector *m)
 {
     uint32_t cores = 1;
     for (uint64_t i = 0; i < m->raw->count[RAW_ROWS]; i++)
@@ -299,7 +299,7 @@ static char *object_name(const char *symbol)
 }
 
 /* Heap blocks are distinguished by their allocation site, and numbered in the order of first allocation. */
-static uint32_t add_object(struct maker *m, const struct raw_object *o, uint32_t site)
+static uint32_t add_object(struct collector *m, const struct raw_object *o, uint32_t site)
 {
     bool heap = o->kind == RAW_HEAP;
     static const char *const kinds[] = {"other", "stack", "static", "heap", "module data"};
@@ -324,7 +324,7 @@ static bool counted_nothing(const struct mhsim_counts *c)
     return c->accesses == 0 && c->evictions == 0 && c->write_backs == 0 && c->prefetches == 0;
 }
 
-static void put_counts(const struct maker *m, const struct mhsim_counts *c, union table_cell *to)
+static void put_counts(const struct collector *m, const struct mhsim_counts *c, union table_cell *to)
 {
     const bool classified = m->raw->head->orders.options.classify;
     const uint64_t values[COUNTS] = {c->accesses,    c->misses,      c->temporal,     c->cold,
@@ -334,7 +334,7 @@ static void put_counts(const struct maker *m, const struct mhsim_counts *c, unio
         to[i].count = i == CONFLICT && !classified ? TABLE_NO_COUNT : values[i] * m->factor;
 }
 
-static void add_row(struct maker *m, const struct mhsim_row *row, uint32_t context, uint32_t level)
+static void add_row(struct collector *m, const struct mhsim_row *row, uint32_t context, uint32_t level)
 {
     union table_cell reference[3 + COUNTS] = {
         {.row = context}, {.row = m->objects[row->object]}, {.row = m->levels[level]}};
@@ -348,7 +348,7 @@ static void add_row(struct maker *m, const struct mhsim_row *row, uint32_t conte
     table_add(m->tables[ARRAYS], array);
 }
 
-static void add_pair(struct maker *m, const struct mhsim_pair *pair)
+static void add_pair(struct collector *m, const struct mhsim_pair *pair)
 {
     const struct mhsim_row *victim = &m->raw->rows[pair->victim], *evictor = &m->raw->rows[pair->evictor];
     uint32_t objects[2] = {m->objects[victim->object], m->objects[evictor->object]};
@@ -367,7 +367,7 @@ static void add_pair(struct maker *m, const struct mhsim_pair *pair)
               (union table_cell[]){{.row = objects[0]}, {.row = objects[1]}, level, blocks, taken});
 }
 
-static uint32_t add_event(struct maker *m, const char *level, const char *what, const char *unit,
+static uint32_t add_event(struct collector *m, const char *level, const char *what, const char *unit,
                           const char *description)
 {
     char *name = level ? mem_printf("%s %s", level, what) : mem_strdup(what);
@@ -379,7 +379,8 @@ static uint32_t add_event(struct maker *m, const char *level, const char *what, 
     return hpcprof_add_event(m->p, &e);
 }
 
-static void add_count(struct maker *m, const struct mhsim_row *row, uint32_t context, uint32_t event, uint64_t value)
+static void add_count(struct collector *m, const struct mhsim_row *row, uint32_t context, uint32_t event,
+                      uint64_t value)
 {
     struct hpcprof_count c = {
         .thread = m->first_thread + row->core, .context = context, .event = event, .value = value * m->factor};
@@ -409,7 +410,7 @@ static bool has_latencies(const struct machine_memory *machine)
     return machine->memory_latency != 0;
 }
 
-static void add_event_counts(struct maker *m)
+static void add_event_counts(struct collector *m)
 {
     const struct raw *r = m->raw;
     const struct machine_memory *machine = &r->head->orders.machine;
@@ -432,14 +433,14 @@ static void add_event_counts(struct maker *m)
 
 /* ---- what the measurement says of itself ---------------------------------------------------------------- */
 
-static void add_note(struct maker *m, const char *name, const char *value)
+static void add_note(struct collector *m, const char *name, const char *value)
 {
     struct hpcprof_note n = {
         .process = (uint32_t)m->p->process_count - 1, .name = text(m, name), .value = text(m, value)};
     hpcprof_add_note(m->p, &n);
 }
 
-static void add_missing(struct maker *m, struct warnings *w, char *sentence)
+static void add_missing(struct collector *m, struct warnings *w, char *sentence)
 {
     add_note(m, "missing", sentence);
     warnings_add(w, "%s", sentence);
@@ -452,7 +453,7 @@ static double error_of(uint64_t n)
     return n ? 200 / sqrt((double)n) : 100;
 }
 
-static void note_estimates(struct maker *m)
+static void note_estimates(struct collector *m)
 {
     const struct raw_orders *o = &m->raw->head->orders;
     struct buf b = {0};
@@ -472,7 +473,7 @@ static void note_estimates(struct maker *m)
     buf_release(&b);
 }
 
-static void add_notes(struct maker *m, struct warnings *w)
+static void add_notes(struct collector *m, struct warnings *w)
 {
     const struct raw_head *h = m->raw->head;
     struct buf b = {0};
@@ -503,7 +504,7 @@ static void add_notes(struct maker *m, struct warnings *w)
 
 /* ---- all of it ------------------------------------------------------------------------------------------------ */
 
-static void add_process(struct maker *m, uint32_t pid, int status)
+static void add_process(struct collector *m, uint32_t pid, int status)
 {
     static const char *const ways[] = {"simulation (compiled in)", "simulation (QEMU)"};
     const struct raw_head *h = m->raw->head;
@@ -526,7 +527,7 @@ static void add_process(struct maker *m, uint32_t pid, int status)
     hpcprof_add_process(m->p, &q);
 }
 
-static void add_levels(struct maker *m)
+static void add_levels(struct collector *m)
 {
     const struct machine_memory *machine = &m->raw->head->orders.machine;
     for (uint32_t i = 0; i < machine->level_count; i++)
@@ -535,7 +536,7 @@ static void add_levels(struct maker *m)
                                                                          {.count = i}});
 }
 
-static int make(struct maker *m, uint32_t pid, int status, struct warnings *w, struct err *err)
+static int make(struct collector *m, uint32_t pid, int status, struct warnings *w, struct err *err)
 {
     const struct raw *r = m->raw;
     const struct raw_orders *o = &r->head->orders;
@@ -605,7 +606,7 @@ static int collect_file(const char *path, const char *out_dir, uint32_t pid, int
     struct raw raw;
     if (raw_open(&raw, path, err) < 0)
         return -1;
-    struct maker m = {.raw = &raw, .p = hpcprof_create()};
+    struct collector m = {.raw = &raw, .p = hpcprof_create()};
     int result = make(&m, pid, status, w, err);
     if (result == 0)
         result = write_out(&raw, m.p, out_dir, err);

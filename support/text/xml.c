@@ -10,7 +10,7 @@
 
 /* ---- in ---- */
 
-struct reader {
+struct xml_reader {
     const struct xml_handler *handler;
     struct err *err;
     const char *name;
@@ -21,20 +21,20 @@ struct reader {
     bool failed;
 };
 
-static void stop(struct reader *r)
+static void stop(struct xml_reader *r)
 {
     r->failed = true;
     xmlStopParser(r->parser);
 }
 
-static uint64_t line_of(const struct reader *r)
+static uint64_t line_of(const struct xml_reader *r)
 {
     int line = xmlSAX2GetLineNumber(r->parser);
     return line > 0 ? (uint64_t)line : 0;
 }
 
 /* SAX2 gives attributes in fives: local name, prefix, namespace, begin and end of the value. */
-static void collect_attributes(struct reader *r, int count, const xmlChar **given)
+static void collect_attributes(struct xml_reader *r, int count, const xmlChar **given)
 {
     r->attrs.count = 0;
     r->values.len = 0;
@@ -55,7 +55,7 @@ static void collect_attributes(struct reader *r, int count, const xmlChar **give
 static void on_begin(void *ctx, const xmlChar *local, const xmlChar *prefix, const xmlChar *uri, int ns_count,
                      const xmlChar **namespaces, int attr_count, int defaulted, const xmlChar **attrs)
 {
-    struct reader *r = ctx;
+    struct xml_reader *r = ctx;
     (void)prefix, (void)uri, (void)ns_count, (void)namespaces, (void)defaulted;
     if (r->failed)
         return;
@@ -77,7 +77,7 @@ static void on_begin(void *ctx, const xmlChar *local, const xmlChar *prefix, con
 
 static void on_end(void *ctx, const xmlChar *local, const xmlChar *prefix, const xmlChar *uri)
 {
-    struct reader *r = ctx;
+    struct xml_reader *r = ctx;
     (void)prefix, (void)uri;
     if (r->failed || r->open.count == 0)
         return;
@@ -90,14 +90,14 @@ static void on_end(void *ctx, const xmlChar *local, const xmlChar *prefix, const
 
 static void on_text(void *ctx, const xmlChar *text, int len)
 {
-    struct reader *r = ctx;
+    struct xml_reader *r = ctx;
     if (!r->failed && r->open.count && !r->open.items[r->open.count - 1])
         buf_add(&r->text, text, (size_t)len);
 }
 
 static void on_error(void *ctx, xmlErrorPtr error)
 {
-    struct reader *r = ctx;
+    struct xml_reader *r = ctx;
     /* errors below "fatal", as an undeclared prefix, are ignored */
     if (r->failed || error->level < XML_ERR_FATAL || r->err->kind != ERR_NONE)
         return;
@@ -122,7 +122,7 @@ static xmlEntityPtr no_entity(void *ctx, const xmlChar *name)
 int xml_read(const void *bytes, size_t len, const char *name, const struct xml_handler *handler, struct err *err)
 {
     struct err own = {0};
-    struct reader r = {.handler = handler, .err = err ? err : &own, .name = name};
+    struct xml_reader r = {.handler = handler, .err = err ? err : &own, .name = name};
     xmlSAXHandler sax = {.initialized = XML_SAX2_MAGIC,
                          .startElementNs = on_begin,
                          .endElementNs = on_end,
