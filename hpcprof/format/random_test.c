@@ -662,10 +662,25 @@ static void see_progress(void *ctx, const char *what, uint64_t done, uint64_t al
     seen->reports++;
 }
 
+/* Files are read in the order of their first processes' ranks, those without one last. */
+static void insert_by_rank(struct lines *order, uint32_t *ranks, const struct hpcprof *p)
+{
+    size_t at = order->count;
+    char *line = mem_printf("%u %zu", p->processes[0].pid, p->note_count);
+    vec_push(order);
+    for (uint32_t rank = (uint32_t)p->processes[0].rank; at > 0 && ranks[at - 1] > rank; at--) {
+        ranks[at] = ranks[at - 1];
+        order->items[at] = order->items[at - 1];
+    }
+    ranks[at] = (uint32_t)p->processes[0].rank;
+    order->items[at] = line;
+}
+
 static bool folder_is_its_parts(unsigned count, bool summed, unsigned threads, bool prepares)
 {
     static const struct sizes sizes = {3, 4, 3, 12, 2, 3, 40, 5, 3, 9};
     struct lines want = {0}, shared = {0}, got = {0}, got_shared = {0}, order = {0};
+    uint32_t ranks[FILES];
     struct hpcprof *whole = NULL;
     struct warnings *w = warnings_create();
     struct err err = {0};
@@ -687,7 +702,7 @@ static bool folder_is_its_parts(unsigned count, bool summed, unsigned threads, b
         if (prepares)
             add_a_note(p);
         put_counts(&want, p, summed), put_rest(&want, p), put_keyed(&want, p), put_shared(&shared, p);
-        *vec_push(&order) = mem_printf("%u %zu", p->processes[0].pid, p->note_count);
+        insert_by_rank(&order, ranks, p);
         hpcprof_free(p);
     }
     bool well = hpcprof_read_as(folder, &how, &whole, w, &err) == 0;
