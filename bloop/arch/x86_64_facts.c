@@ -11,198 +11,74 @@
 /* ---- kind of calculation ---- */
 
 struct name_class {
-    const char *prefix;
     uint8_t class;
+    const char *prefixes;
 };
 
-/* Names as Zydis has them, without the v of VEX and EVEX forms; the first row that a name begins with counts. */
+/* Names as Zydis has them, without the v of VEX and EVEX forms; the longest prefix of a name counts. */
 static const struct name_class names[] = {
-    /* before shorter ones */
-    {"mulx", CLASS_MULTIPLY},
-    {"subadd", CLASS_ADD},
-    {"cmov", CLASS_SELECT},
-    {"cmpxchg", CLASS_MOVE},
-    {"comiss", CLASS_COMPARE},
-    {"comisd", CLASS_COMPARE},
-    {"compress", CLASS_SHUFFLE},
-    {"movmsk", CLASS_SHUFFLE},
-    {"movddup", CLASS_SHUFFLE},
-    {"movshdup", CLASS_SHUFFLE},
-    {"movsldup", CLASS_SHUFFLE},
-    {"movhl", CLASS_SHUFFLE},
-    {"movlh", CLASS_SHUFFLE},
-    {"pmovmskb", CLASS_SHUFFLE},
-    {"pmovm2", CLASS_SHUFFLE},
-    {"pmov", CLASS_CONVERT},
-    {"pmadd", CLASS_MULTIPLY_ADD},
-    {"pdp", CLASS_MULTIPLY_ADD},
-    {"dpbf", CLASS_MULTIPLY_ADD},
-    {"fmadd", CLASS_MULTIPLY_ADD},
-    {"fmsub", CLASS_MULTIPLY_ADD},
-    {"fnmadd", CLASS_MULTIPLY_ADD},
-    {"fnmsub", CLASS_MULTIPLY_ADD},
-    {"pblend", CLASS_SELECT},
-    {"blend", CLASS_SELECT},
-    {"pscatter", CLASS_MOVE},
-    {"pgather", CLASS_MOVE},
-    {"prefetch", CLASS_PREFETCH},
-    {"popcnt", CLASS_ARITHMETIC},
-    {"popf", CLASS_STACK},
-    {"pop", CLASS_STACK},
-    {"punpck", CLASS_SHUFFLE},
-    {"push", CLASS_STACK},
-    {"pand", CLASS_LOGIC},
-    {"ptern", CLASS_LOGIC},
-    {"ptest", CLASS_COMPARE},
-    {"rsqrt", CLASS_ARITHMETIC},
-    {"setss", CLASS_OTHER},
-    {"shuf", CLASS_SHUFFLE},
-    {"sha", CLASS_OTHER},
-    {"insert", CLASS_SHUFFLE},
-    {"inc", CLASS_ADD},
-    {"minp", CLASS_MINMAX},
-    {"mins", CLASS_MINMAX},
-    /* whole names or beginnings */
-    {"mov", CLASS_MOVE},
-    {"lddqu", CLASS_MOVE},
-    {"xchg", CLASS_MOVE},
-    {"lods", CLASS_MOVE},
-    {"stos", CLASS_MOVE},
-    {"gather", CLASS_MOVE},
-    {"scatter", CLASS_MOVE},
-    {"cb", CLASS_MOVE},
-    {"cwd", CLASS_MOVE},
-    {"cdq", CLASS_MOVE},
-    {"cqo", CLASS_MOVE},
-    {"bswap", CLASS_SHUFFLE},
-    {"lea", CLASS_ADDRESS},
-    {"enter", CLASS_STACK},
-    {"adc", CLASS_ADD},
-    {"add", CLASS_ADD},
-    {"adox", CLASS_ADD},
-    {"sub", CLASS_ADD},
-    {"sbb", CLASS_ADD},
-    {"dec", CLASS_ADD},
-    {"neg", CLASS_ADD},
-    {"xadd", CLASS_ADD},
-    {"hadd", CLASS_ADD},
-    {"hsub", CLASS_ADD},
-    {"padd", CLASS_ADD},
-    {"psub", CLASS_ADD},
-    {"phadd", CLASS_ADD},
-    {"phsub", CLASS_ADD},
-    {"mul", CLASS_MULTIPLY},
-    {"imul", CLASS_MULTIPLY},
-    {"pmul", CLASS_MULTIPLY},
-    {"dpp", CLASS_MULTIPLY_ADD},
-    {"div", CLASS_DIVIDE},
-    {"idiv", CLASS_DIVIDE},
-    {"sqrt", CLASS_SQUARE_ROOT},
-    {"max", CLASS_MINMAX},
-    {"pmin", CLASS_MINMAX},
-    {"pmax", CLASS_MINMAX},
-    {"phmin", CLASS_MINMAX},
-    {"pabs", CLASS_ARITHMETIC},
-    {"pavg", CLASS_ARITHMETIC},
-    {"psad", CLASS_ARITHMETIC},
-    {"mpsad", CLASS_ARITHMETIC},
-    {"dbpsad", CLASS_ARITHMETIC},
-    {"psign", CLASS_ARITHMETIC},
-    {"ppopcnt", CLASS_ARITHMETIC},
-    {"rcp", CLASS_ARITHMETIC},
-    {"round", CLASS_ARITHMETIC},
-    {"rndscale", CLASS_ARITHMETIC},
-    {"reduce", CLASS_ARITHMETIC},
-    {"range", CLASS_ARITHMETIC},
-    {"getexp", CLASS_ARITHMETIC},
-    {"getmant", CLASS_ARITHMETIC},
-    {"scalef", CLASS_ARITHMETIC},
-    {"fixupimm", CLASS_ARITHMETIC},
-    {"lzcnt", CLASS_ARITHMETIC},
-    {"tzcnt", CLASS_ARITHMETIC},
-    {"bsf", CLASS_ARITHMETIC},
-    {"bsr", CLASS_ARITHMETIC},
-    {"and", CLASS_LOGIC},
-    {"or", CLASS_LOGIC},
-    {"xor", CLASS_LOGIC},
-    {"not", CLASS_LOGIC},
-    {"por", CLASS_LOGIC},
-    {"pxor", CLASS_LOGIC},
-    {"bls", CLASS_LOGIC},
-    {"bextr", CLASS_SHIFT},
-    {"bzhi", CLASS_LOGIC},
-    {"bts", CLASS_LOGIC},
-    {"btr", CLASS_LOGIC},
-    {"btc", CLASS_LOGIC},
-    {"sh", CLASS_SHIFT},
-    {"sa", CLASS_SHIFT},
-    {"ro", CLASS_SHIFT},
-    {"rc", CLASS_SHIFT},
-    {"psll", CLASS_SHIFT},
-    {"psrl", CLASS_SHIFT},
-    {"psra", CLASS_SHIFT},
-    {"psh", CLASS_SHUFFLE},
-    {"prol", CLASS_SHIFT},
-    {"pror", CLASS_SHIFT},
-    {"cmp", CLASS_COMPARE},
-    {"ucomis", CLASS_COMPARE},
-    {"test", CLASS_COMPARE},
-    {"bt", CLASS_COMPARE},
-    {"pcmp", CLASS_COMPARE},
-    {"scas", CLASS_COMPARE},
-    {"fpclass", CLASS_COMPARE},
-    {"set", CLASS_SELECT},
-    {"cvt", CLASS_CONVERT},
-    {"unpck", CLASS_SHUFFLE},
-    {"perm", CLASS_SHUFFLE},
-    {"pperm", CLASS_SHUFFLE},
-    {"pextr", CLASS_SHUFFLE},
-    {"pinsr", CLASS_SHUFFLE},
-    {"extract", CLASS_SHUFFLE},
-    {"broadcast", CLASS_SHUFFLE},
-    {"pbroadcast", CLASS_SHUFFLE},
-    {"palign", CLASS_SHUFFLE},
-    {"align", CLASS_SHUFFLE},
-    {"pack", CLASS_SHUFFLE},
-    {"pcompress", CLASS_SHUFFLE},
-    {"pexpand", CLASS_SHUFFLE},
-    {"expand", CLASS_SHUFFLE},
-    {"mfence", CLASS_FENCE},
-    {"lfence", CLASS_FENCE},
-    {"sfence", CLASS_FENCE},
-    {"endbr", CLASS_NOP},
+    {CLASS_MULTIPLY, "mulx mul imul pmul"},
+    {CLASS_ADD, "subadd inc adc add adox sub sbb dec neg xadd hadd hsub padd psub phadd phsub"},
+    {CLASS_SELECT, "cmov pblend blend set"},
+    {CLASS_MOVE, "cmpxchg pscatter pgather mov lddqu xchg lods stos gather scatter cb cwd cdq "
+                 "cqo"},
+    {CLASS_COMPARE, "comiss comisd ptest cmp ucomis test bt pcmp scas fpclass"},
+    {CLASS_SHUFFLE, "compress movmsk movddup movshdup movsldup movhl movlh pmovmskb pmovm2 punpck "
+                    "shuf insert bswap psh unpck perm pperm pextr pinsr extract broadcast "
+                    "pbroadcast palign align pack pcompress pexpand expand"},
+    {CLASS_CONVERT, "pmov cvt"},
+    {CLASS_MULTIPLY_ADD, "pmadd pdp dpbf fmadd fmsub fnmadd fnmsub dpp"},
+    {CLASS_PREFETCH, "prefetch"},
+    {CLASS_ARITHMETIC, "popcnt rsqrt pabs pavg psad mpsad dbpsad psign ppopcnt rcp round rndscale "
+                       "reduce range getexp getmant scalef fixupimm lzcnt tzcnt bsf bsr"},
+    {CLASS_STACK, "popf pop push enter"},
+    {CLASS_LOGIC, "pand ptern and or xor not por pxor bls bzhi bts btr btc"},
+    {CLASS_OTHER, "setss sha"},
+    {CLASS_MINMAX, "minp mins max pmin pmax phmin"},
+    {CLASS_ADDRESS, "lea"},
+    {CLASS_DIVIDE, "div idiv"},
+    {CLASS_SQUARE_ROOT, "sqrt"},
+    {CLASS_SHIFT, "bextr sh sa ro rc psll psrl psra prol pror"},
+    {CLASS_FENCE, "mfence lfence sfence"},
+    {CLASS_NOP, "endbr"},
 };
 
-/* The same for x87, without the f. */
+/* The same for x87, without the f; others are arithmetic. */
 static const struct name_class x87_names[] = {
-    {"add", CLASS_ADD},          {"sub", CLASS_ADD},       {"iadd", CLASS_ADD},     {"isub", CLASS_ADD},
-    {"mul", CLASS_MULTIPLY},     {"imul", CLASS_MULTIPLY}, {"div", CLASS_DIVIDE},   {"idiv", CLASS_DIVIDE},
-    {"sqrt", CLASS_SQUARE_ROOT}, {"com", CLASS_COMPARE},   {"ucom", CLASS_COMPARE}, {"icom", CLASS_COMPARE},
-    {"cmov", CLASS_SELECT},      {"ild", CLASS_CONVERT},   {"ist", CLASS_CONVERT},  {"ld", CLASS_MOVE},
-    {"st", CLASS_MOVE},          {"xch", CLASS_MOVE},      {"chs", CLASS_LOGIC},    {"abs", CLASS_LOGIC},
-    {"nop", CLASS_NOP},          {"", CLASS_ARITHMETIC},
+    {CLASS_ADD, "add sub iadd isub"}, {CLASS_MULTIPLY, "mul imul"},
+    {CLASS_DIVIDE, "div idiv"},       {CLASS_SQUARE_ROOT, "sqrt"},
+    {CLASS_COMPARE, "com ucom icom"}, {CLASS_SELECT, "cmov"},
+    {CLASS_CONVERT, "ild ist"},       {CLASS_MOVE, "ld st xch"},
+    {CLASS_LOGIC, "chs abs"},         {CLASS_NOP, "nop"},
 };
 
-static enum insn_class look_up(const struct name_class *rows, size_t count, const char *name)
+static enum insn_class look_up(const struct name_class *rows, size_t count, const char *name, enum insn_class other)
 {
+    size_t longest = 0;
     for (size_t i = 0; i < count; i++)
-        if (str_starts(name, rows[i].prefix))
-            return rows[i].class;
-    return CLASS_OTHER;
+        for (const char *p = rows[i].prefixes; *p;) {
+            size_t n = strcspn(p, " ");
+            if (n > longest && strncmp(name, p, n) == 0) {
+                longest = n;
+                other = rows[i].class;
+            }
+            p += n + (p[n] == ' ');
+        }
+    return other;
 }
 
 static enum insn_class class_by_name(const ZydisDecodedInstruction *z)
 {
     const char *name = ZydisMnemonicGetString(z->mnemonic);
     if (z->meta.category == ZYDIS_CATEGORY_X87_ALU)
-        return look_up(x87_names, ARRAY_SIZE(x87_names), name + (*name == 'f'));
+        return look_up(x87_names, ARRAY_SIZE(x87_names), name + (*name == 'f'), CLASS_ARITHMETIC);
     if (z->mnemonic == ZYDIS_MNEMONIC_LEAVE)
         return CLASS_STACK;
     if (z->meta.category == ZYDIS_CATEGORY_KMASK) /* kmovw, kandq, kortestb */
         name++;
     else if (*name == 'v' && z->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
         name++;
-    return look_up(names, ARRAY_SIZE(names), name);
+    return look_up(names, ARRAY_SIZE(names), name, CLASS_OTHER);
 }
 
 static enum insn_class class_of(const ZydisDecodedInstruction *z, const struct insn *in)
