@@ -2,7 +2,7 @@
 # Folders of sources: which may include which, that calls run in no circle, the words that global symbols begin with, sizes.
 #
 # A folder knows only those of its row, and of these only the header named like the folder. A folder without a row belongs to the one that
-# holds it. Tests, fuzz targets and benchmarks may look anywhere.
+# holds it. Tests and fuzz targets may look anywhere.
 . "$top_srcdir/tests/lib.sh"
 
 cat >"$scratch/folders" <<'END'
@@ -90,7 +90,7 @@ END
 # Each line: file, header; from every include of a header by its folder.
 list_includes() {
     (cd "$1" && find . -name build\* -prune -o \( -name '*.c' -o -name '*.h' \) -print | sed 's,^\./,,' | sort |
-        grep -Ev '^tests/|_(test|fuzz)\.[ch]$|/(test_|bench_)[a-z_]*\.[ch]$' |
+        grep -Ev '^tests/|_(test|fuzz)\.[ch]$' |
         while read -r file; do
             sed -n "s,^# *include \"\\([^\"]*/[^\"]*\\)\".*,$file \\1,p" "$file"
         done)
@@ -153,7 +153,7 @@ check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
 # ---- calls, from what was built --------------------------------------------------------------
 # Each line: D or U, source, symbol; of objects whose source is there and is product.
 list_symbols() {
-    (cd "$1" && find . -name '*.o' | sed 's,^\./,,' | grep -Ev '^(tests|share|templates)/|(_test|_fuzz|bench_[a-z_]*)(-|\.o)|/\.libs/' | sort |
+    (cd "$1" && find . -name '*.o' | sed 's,^\./,,' | grep -Ev '^(tests|share|templates)/|(_test|_fuzz)(-|\.o)|/\.libs/' | sort |
         while read -r object; do
             source=$(printf '%s' "$object" | sed 's,/[^/]*-\([^/]*\)$,/\1,; s,\.o$,.c,')
             [ -f "$2/$source" ] || continue
@@ -272,7 +272,7 @@ check_match "a symbol with another folder's word" "$found" "support/loner.c defi
 # ---- what is in a folder -----------------------------------------------------------------------
 product() { # FOLDER: its sources, without tests and what the build made
     (cd "$1" && find bloop campaign diagnose driver export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.[ch]' 2>/dev/null | sort |
-        grep -Ev '_(test|fuzz)\.c$|/bench_')
+        grep -Ev '_(test|fuzz)\.c$')
 }
 crowded() { product "$1" | sed -n 's,/[^/]*\.c$,,p' | sort | uniq -c | awk '$1 > 16 && $2 != "driver" { print $2, $1 }'; }
 doubles() { product "$1" | grep -E '(^|/)(fake|made|test|sample)_|_(world|told|fake|drawing)\.[ch]$'; }
@@ -306,7 +306,7 @@ check_equal "a structure of a header and of another folder's file" "$(twice "$sc
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {
     (cd "$1" && find bloop campaign diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
-        grep -Ev '_(test|fuzz)\.c$|/(bench|make|sample|drawing|build)[a-z_]*\.c$|^hpcprof/recorder/|^mhsim/(runtime|instrument)/' |
+        grep -Ev '_(test|fuzz)\.c$|^hpcprof/recorder/|^mhsim/(runtime|instrument)/' |
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |
                 grep -oE '(^|[^a-zA-Z0-9_])(printf|puts|putchar|perror|exit|getenv|secure_getenv)\(' | sed "s,^[^a-z],,; s,^,$file ," | sort -u

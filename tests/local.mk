@@ -29,8 +29,10 @@ check_PROGRAMS += %D%/fixtures/make_database
 %C%_fixtures_make_database_LDADD = $(HTMLGEN_TEST_LIBS)
 
 # ---- make bench -------------------------------------------------------------------
-EXTRA_PROGRAMS += %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many %D%/bench/diagnose_speed
-BENCH_TOOLS += %D%/bench/diagnose_speed %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many %D%/fixtures/make_database
+EXTRA_PROGRAMS += %D%/bench/decode %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many %D%/bench/diagnose_speed
+BENCH_TOOLS += %D%/bench/decode %D%/bench/diagnose_speed %D%/bench/measure %D%/bench/scopes_at %D%/bench/make_many %D%/fixtures/make_database
+%C%_bench_decode_SOURCES = %D%/bench/decode.c
+%C%_bench_decode_LDADD = $(BLOOP_LDADD)
 %C%_bench_scopes_at_SOURCES = %D%/bench/scopes_at.c
 %C%_bench_scopes_at_LDADD = $(BLOOP_LDADD)
 %C%_bench_make_many_SOURCES = %D%/bench/make_many.c

@@ -20,8 +20,3 @@ FUZZERS += %D%/code_fuzz
 %C%_code_fuzz_LDFLAGS = $(FUZZER_FLAGS)
 %C%_code_fuzz_LDADD = $(LIBFUZZER) $(BLOOP_LDADD)
 EXTRA_DIST += tests/corpus/code
-
-EXTRA_PROGRAMS += %D%/bench_decode
-BENCH_TOOLS += %D%/bench_decode
-%C%_bench_decode_SOURCES = %D%/bench_decode.c
-%C%_bench_decode_LDADD = $(BLOOP_LDADD)

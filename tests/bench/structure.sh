@@ -4,7 +4,7 @@
 . "$top_srcdir/tests/bench/lib.sh"
 
 rounds=${ROUNDS-3}
-decode=$top_builddir/bloop/code/bench_decode
+decode=$top_builddir/tests/bench/decode
 lib=/usr/lib/x86_64-linux-gnu
 
 # text_bytes FILE: the size of .text

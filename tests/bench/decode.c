@@ -3,8 +3,8 @@
  * How long a bare Zydis decode of all executable sections takes: the floor that `make bench` compares structure
  * recovery with.
  *
- *     bench_decode FILE              the floor alone
- *     bench_decode --stages FILE     then also our own steps, each timed, and what they saw
+ *     decode FILE              the floor alone
+ *     decode --stages FILE     then also our own steps, each timed, and what they saw
  */
 #include "bloop/arch/ops.h"
 #include "bloop/code/cfg_int.h"
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
     struct err err = {0};
     bool all = argc == 3 && strcmp(argv[1], "--stages") == 0;
     if (argc != 2 + all) {
-        fprintf(stderr, "usage: bench_decode [--stages] FILE\n");
+        fprintf(stderr, "usage: decode [--stages] FILE\n");
         return 2;
     }
     double start = now();
