@@ -24,7 +24,7 @@ shift $((OPTIND - 1))
 
 # target | the sources whose own lines it is for | what it starts from, besides its corpus
 parsers='
-elf|bloop/image/image.c bloop/image/elf.c bloop/image/ehframe.c bloop/image/reloc.c bloop/image/compress.c bloop/debug/lines.c bloop/debug/die.c bloop/debug/debug.c bloop/functions/functions.c bloop/functions/gaps.c|tests/structure/objects
+elf|bloop/image/image.c bloop/image/elf.c bloop/image/ehframe.c bloop/image/reloc.c bloop/image/compress.c bloop/debug/lines.c bloop/debug/dwarf_file.c bloop/debug/die.c bloop/debug/ranges.c bloop/debug/units.c bloop/debug/unit_index.c bloop/debug/unit_names.c bloop/debug/debug.c bloop/functions/functions.c bloop/functions/gaps.c|tests/structure/objects
 code|bloop/code/cfg.c bloop/code/jump_tables.c bloop/code/jump_values.c bloop/code/jump_frames.c bloop/code/jumptable.c bloop/code/loops.c|
 scope|bloop/scope/xml.c bloop/scope/hpcstruct.c bloop/scope/build.c bloop/scope/check.c bloop/scope/outline.c bloop/cache.c support/xml.c|
 measurement|hpcprof/format/read.c hpcprof/format/read_tables.c support/table.c|

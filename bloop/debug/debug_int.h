@@ -15,6 +15,39 @@
 
 #define NO_OFFSET UINT64_MAX
 
+/* DWARF 5 and GNU's split DWARF 4; libdwarf's older headers miss some. */
+enum {
+    AT_call_column = 0x57,
+    AT_call_file = 0x58,
+    AT_call_line = 0x59,
+    AT_ranges = 0x55,
+    AT_linkage_name = 0x6e,
+    AT_addr_base = 0x73,
+    AT_rnglists_base = 0x74,
+    AT_dwo_name = 0x76,
+    AT_MIPS_linkage_name = 0x2007,
+    AT_GNU_dwo_name = 0x2130,
+    AT_GNU_dwo_id = 0x2131,
+    AT_GNU_ranges_base = 0x2132,
+    AT_GNU_addr_base = 0x2133,
+    FORM_addr = 0x01,
+    FORM_strx = 0x1a,
+    FORM_GNU_str_index = 0x1f02,
+    FORM_addrx = 0x1b,
+    FORM_ref_sup4 = 0x1c,
+    FORM_ref_sig8 = 0x20,
+    FORM_rnglistx = 0x23,
+    FORM_ref_sup8 = 0x24,
+    FORM_strx1 = 0x25,
+    FORM_strx4 = 0x28,
+    FORM_addrx1 = 0x29,
+    FORM_addrx4 = 0x2c,
+    FORM_GNU_addr_index = 0x1f01,
+    FORM_GNU_ref_alt = 0x1f20,
+    FORM_GNU_strp_alt = 0x1f21,
+    FORM_strp_sup = 0x1d,
+};
+
 /* One file opened with libdwarf: the binary or its debug file, dwz's alternate file, a .dwo file. */
 struct dwarf_file {
     Dwarf_Debug dbg;
@@ -82,6 +115,8 @@ void dwarf_file_seek(struct dwarf_file *, uint32_t index);
 /* The entry at an offset, or NULL. Free with dwarf_dealloc_die. */
 Dwarf_Die dwarf_die_at(struct dwarf_file *, uint64_t offset);
 void die_read(struct dwarf_file *, Dwarf_Die, struct die_info *);
+/* A section from that offset on; bad: not there. */
+struct cursor die_section(struct elf_file *, const char *name, uint64_t offset, struct warnings *);
 /* Cheap ones, which look at no values. */
 bool die_has_code(Dwarf_Die); /* has it addresses? */
 uint64_t die_offset(Dwarf_Die);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-bloop_libbloop_a_SOURCES += %D%/debug.h %D%/debug_int.h %D%/units.h %D%/debug.c %D%/die.c %D%/go_lines.c %D%/lines.c \
+bloop_libbloop_a_SOURCES += %D%/debug.h %D%/debug_int.h %D%/units.h %D%/debug.c %D%/die.c %D%/dwarf_file.c %D%/ranges.c %D%/go_lines.c %D%/lines.c \
 	%D%/unit_index.c %D%/unit_names.c %D%/unit_split.c %D%/units.c %D%/variables.c
 
 check_PROGRAMS += %D%/debug_test
