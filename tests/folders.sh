@@ -310,7 +310,7 @@ outspoken() {
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |
                 grep -oE '(^|[^a-zA-Z0-9_])(printf|puts|putchar|perror|exit|getenv|secure_getenv)\(' | sed "s,^[^a-z],,; s,^,$file ," | sort -u
-        done) | grep -vE '^(campaign/runs|hpcprof/launch/record|mhsim/launch/run)\.c getenv'
+        done) | grep -vE '^(campaign/runs|hpcprof/launch/(program|record)|mhsim/launch/run)\.c getenv'
 }
 found=$(outspoken "$top_srcdir")
 check_equal "nothing below driver/ prints, exits or asks the environment" "$found" ""
