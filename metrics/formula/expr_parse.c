@@ -602,7 +602,7 @@ static const struct expr_function *definition_named(const struct parser *p, cons
 static int read_not(struct parser *p, const char *start)
 {
     uint16_t before = p->stack.count ? p->stack.items[p->stack.count - 1].op : EXPR_OPEN;
-    if (before != EXPR_OPEN && expr_op_binds(before) > EXPR_BINDS_NOT)
+    if ((before != EXPR_OPEN && expr_op_binds(before) > EXPR_BINDS_NOT) || (p->last && *p->last == '+'))
         return wrong(p, start, "'not' has lower precedence than the preceding operator; put it in parentheses");
     return push(p, (struct waiting_operator){.op = EXPR_NOT, .function = EXPR_OPEN, .at = start});
 }

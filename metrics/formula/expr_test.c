@@ -200,6 +200,32 @@ static void test_shared_cases(void)
     mem_free(path);
 }
 
+/* tests/formulas/messages.txt: the page's parser gives the same sentences. */
+static void test_shared_messages(void)
+{
+    const char *top = getenv("top_srcdir");
+    char *path = path_join(top ? top : ".", "tests/formulas/messages.txt"), line[1024];
+    FILE *f = fopen(path, "r");
+    size_t cases = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        char *tab = strchr(line, '\t'), *end = strchr(line, '\n'), want[1024];
+        struct expr *e = NULL;
+        struct err err = {0};
+        if (*line == '#' || !tab || !end)
+            continue;
+        *tab = *end = '\0';
+        snprintf(want, sizeof want, "x: %s", tab + 1);
+        cases++;
+        CHECK_INT(expr_parse(line, "x", &e, &err), -1);
+        CHECK_STR(err.msg, want);
+        expr_free(e);
+    }
+    if (f)
+        fclose(f);
+    CHECK(cases > 40);
+    mem_free(path);
+}
+
 /* ---- functions of the user's ---------------------------------------------------------------------- */
 
 static void test_functions(void)
@@ -990,6 +1016,7 @@ int main(void)
     struct cases cases = {inputs, forget_formula, NULL, take_formula, say_unfinished, &unfinished, NULL, {0}};
     RUN(test_values);
     RUN(test_shared_cases);
+    RUN(test_shared_messages);
     RUN(test_functions);
     RUN(test_times);
     RUN(test_writing);

@@ -33,4 +33,5 @@ EXTRA_DIST += \
 	tests/corpus/expr/signs \
 	tests/corpus/expr/sum \
 	tests/corpus/expr/too-large
-EXTRA_DIST += tests/formulas/cases.txt tests/formulas/generate.py tests/formulas/unfinished.cases
+EXTRA_DIST += tests/formulas/cases.txt tests/formulas/generate.py tests/formulas/messages.txt \
+              tests/formulas/unfinished.cases

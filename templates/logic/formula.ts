@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Formulas, in the grammar of doc/formats/configuration.md (metrics/formula/expr_parse.c has the same), computed column by
-// column. What they give is held against tests/formulas/cases.txt in both places.
+// column. Values and messages are tested against tests/formulas/ in both places.
 // NaN is missing, stays missing, and is the result of a division by zero.
 
 /** Numbers of as many cells as the column has, or one for all of them. */
@@ -40,13 +40,12 @@ const NAME = `(?:${PART}(?:\\.${PART})*(?:\\.${WORD})?|${WORD})`;
 const WITH_QUOTES = new RegExp(`^(?=[^]*["'])${NAME}$`, 'su');
 const PARTS = new RegExp(`${QUOTED}|[^"']+`, 'gsu');
 const TOKEN = new RegExp(
-  String.raw`${NAME}|(?:\d[\d.]*|\.\d[\d.]*)(?:[eE][+-]?\d+)?[\p{L}\p{N}_:.%]*|[<>=!]=|\)\.(?=["'\p{L}_])|\S`,
+  String.raw`${NAME}|(?:\d[\d.]*|\.\d[\d.]*)(?:[eE][+-]?\d+)?[\p{L}\p{N}_:.%]*|[<>=!]=|\S`,
   'gu',
 );
-const WANTED = "a number, a metric's name or '(' is wanted";
-const SIGNS = 'one of + - * / ^ < <= == != >= > and or is wanted';
-const REFERENCE = "the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)";
-const ALONE = "')' is missing; a metric's name stands alone here";
+const OPERAND_EXPECTED = "expected a number, the name of a metric or '('";
+const OPERATOR_EXPECTED = 'expected one of + - * / ^ < <= == != >= > and or';
+const NAME_EXPECTED = 'expected the name of a metric, as in total(M), run(NAME).M or mean(M over threads)';
 
 const finite = (x: number): number => (Number.isFinite(x) ? x : NaN);
 const missing = Number.isNaN;
@@ -127,6 +126,7 @@ function choose(condition: Operand, yes: Operand, no: Operand, count: number): O
 interface Token {
   readonly text: string;
   readonly at: number; // in characters, from 1
+  readonly from: number; // in the text
 }
 
 /** The dependence of a part of a formula on its metrics; see expr_is_linear in metrics/formula/expr_eval.c. */
@@ -165,11 +165,18 @@ class Parser {
   readonly #tokens: readonly Token[];
   readonly #end: number;
   readonly #perSecond: number;
+  readonly #text: string;
   private at = 0;
+  #last = 0; // token where the last operand or operator began
   #depth = 0;
 
   constructor(text: string, perSecond: number) {
-    this.#tokens = Array.from(text.matchAll(TOKEN), (m) => ({ text: m[0], at: [...text.slice(0, m.index)].length + 1 }));
+    this.#text = text;
+    this.#tokens = Array.from(text.matchAll(TOKEN), (m) => ({
+      text: m[0],
+      at: [...text.slice(0, m.index)].length + 1,
+      from: m.index,
+    }));
     this.#end = [...text].length + 1;
     this.#perSecond = perSecond;
   }
@@ -177,14 +184,19 @@ class Parser {
   whole(): Part {
     const formula = this.#either();
     const rest = this.#tokens[this.at];
-    if (rest?.text.startsWith(')')) throw this.#wrong("')' closes nothing");
-    if (rest?.text === ',') throw this.#wrong("',' stands only between the operands of a function");
+    if (rest?.text.startsWith(')')) throw this.#wrong("unmatched ')'");
+    if (rest?.text === ',') throw this.#wrong("',' is only allowed between operands of a function");
     if (rest) throw this.#cannotFollow(rest);
     return formula;
   }
 
   #cannotFollow(token: Token): SyntaxError {
-    return this.#wrong(`'${[...token.text][0]}' cannot follow '${this.#tokens[this.at - 1].text}'; ${SIGNS}`);
+    return this.#wrong(`unexpected '${[...token.text][0]}' after '${this.#lastText()}'; ${OPERATOR_EXPECTED}`);
+  }
+
+  #lastText(): string {
+    const end = this.#tokens[this.at - 1];
+    return this.#text.slice(this.#tokens[this.#last].from, end.from + end.text.length);
   }
 
   #wrong(said: string, at = this.#tokens[this.at]?.at ?? this.#end): SyntaxError {
@@ -197,8 +209,12 @@ class Parser {
 
   #accept(token: string): boolean {
     if (this.#peek() !== token) return false;
-    this.at++;
+    this.#step();
     return true;
+  }
+
+  #step(): void {
+    this.#last = this.at++;
   }
 
   #deeper<T>(inside: () => T): T {
@@ -236,8 +252,7 @@ class Parser {
   }
 
   #not(): Part {
-    if (this.#peek() !== 'not') return this.#comparison();
-    this.at++;
+    if (!this.#accept('not')) return this.#comparison();
     return this.#deeper(() => this.#one((x) => (missing(x) ? NaN : x === 0 ? 1 : 0), this.#not()));
   }
 
@@ -245,10 +260,10 @@ class Parser {
     const a = this.#sum();
     const sign = this.#peek();
     if (sign === undefined || !Object.hasOwn(COMPARISONS, sign)) return a;
-    this.at++;
+    this.#step();
     const b = this.#sum();
     if (Object.hasOwn(COMPARISONS, this.#peek() ?? ''))
-      throw this.#wrong('comparisons are not chained; write A < B and B < C');
+      throw this.#wrong('comparisons do not chain; write A < B and B < C');
     return this.#two(sign, COMPARISONS[sign], a, b);
   }
 
@@ -276,26 +291,28 @@ class Parser {
   #atom(): Part {
     const token = this.#tokens[this.at];
     if (token === undefined) {
-      const before = this.#tokens[this.at - 1];
-      throw this.#wrong(`${before ? `nothing after '${before.text}'` : 'there is nothing'}; ${WANTED}`);
+      const problem = this.at > 0 ? `missing operand after '${this.#lastText()}'` : 'empty formula';
+      throw this.#wrong(`${problem}; ${OPERAND_EXPECTED}`);
     }
     const { text } = token;
+    const start = this.at;
     const reference = this.#reference();
+    if (reference) this.#last = start;
     if (reference) return reference;
-    this.at++;
+    this.#step();
     if (text === '(') return this.#closed(this.#either(), token);
     if (isQuoted(text)) return this.#metric({ name: unquoted(text) });
     if (/^\.?\d/u.test(text)) return this.#number(token);
     this.at--;
     if (text === '""' || text === "''") throw this.#wrong('a name in quotes is empty');
     if (/^["']/u.test(text)) throw this.#wrong(`the quote ${text[0]} is not closed`);
-    if (!isName(text)) throw this.#wrong(`'${[...text][0]}' cannot stand here; ${WANTED}`);
-    if (text === 'not') throw this.#wrong("'not' binds less tightly than what is before it; put it in brackets");
+    if (!isName(text)) throw this.#wrong(`unexpected '${[...text][0]}'; ${OPERAND_EXPECTED}`);
+    if (text === 'not') throw this.#wrong("'not' has lower precedence than the preceding operator; put it in parentheses");
     this.at++;
     if (this.#peek() === '(') return this.#call(token);
     this.at--;
     if (text === 'and' || text === 'or')
-      throw this.#wrong(`'${text}' cannot stand here; a metric that is called so stands in quotes`);
+      throw this.#wrong(`unexpected '${text}'; quote it if it is the name of a metric`);
     this.at++;
     return this.#metric({ name: text });
   }
@@ -306,12 +323,12 @@ class Parser {
     const digits = Number(match?.[1]);
     if (!match || missing(digits) || (percent && (match[2] || match[3])))
       throw this.#wrong(
-        `'${token.text}' is not a number (with k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or % behind it); a metric's name that begins with a digit stands in quotes`,
+        `'${token.text.slice(0, 40)}' is not a number (optionally followed by k, M, G, T, Ki, Mi, Gi, m, u, n, s, B, Hz or %); quote a metric name that begins with a digit`,
         token.at,
       );
     const factor = (percent ? 0.01 : 1) * (match[2] ? PREFIXES[match[2]] : 1);
     const value = digits * factor;
-    if (!Number.isFinite(value)) throw this.#wrong(`the number ${token.text} is too large`, token.at);
+    if (!Number.isFinite(value)) throw this.#wrong(`the number ${token.text.slice(0, 40)} is too large`, token.at);
     const inUnit = match[3] === 's' ? value * this.#perSecond : value;
     return { node: () => inUnit, shape: value === 0 ? Shape.Zero : Shape.Constant };
   }
@@ -352,15 +369,16 @@ class Parser {
       this.at = start;
       return null; // min(A, B)
     }
-    if (!wanted) throw this.#wrong(REFERENCE, at);
+    if (!wanted) throw this.#wrong(NAME_EXPECTED, at);
     const over = hasOver ? this.#tokens[this.at] : undefined;
     if (hasOver && !DIMENSIONS.includes(over?.text ?? ''))
       throw this.#wrong('statistics are over threads, ranks or repetitions');
-    if (hasOver && !statistic) throw this.#wrong("'over' stands in a statistic, as in mean(M over threads)");
+    if (hasOver && !statistic) throw this.#wrong("'over' is only allowed in a statistic, as in mean(M over threads)");
     if (statistic && !hasOver)
-      throw this.#wrong(`what this is over is missing, as in ${statistic.text}(M over threads)`, statistic.at);
+      throw this.#wrong(`'over' is missing, as in ${statistic.text}(M over threads)`, statistic.at);
     if (hasOver) this.at++;
-    for (let open = found.length; open > 0; open--) if (!this.#accept(')')) throw this.#wrong(ALONE);
+    for (let open = found.length; open > 0; open--)
+      if (!this.#accept(')')) throw this.#wrong("')' is missing; only a metric name is allowed here");
     const form = found.find((f) => f === 'inclusive' || f === 'exclusive') ?? '';
     const whole = { ...wanted, form: form as Form, statistic: statistic?.text ?? '', over: over?.text ?? '' };
     const place = (found.find((f) => f === 'total' || f === 'parent') ?? '') as At;
@@ -380,27 +398,37 @@ class Parser {
     if (this.#peek() === 'run' && this.#tokens[this.at + 1]?.text === '(') {
       this.at += 2;
       run = name();
-      if (run === null || !this.#accept(').')) return null;
+      if (run === null || !this.#accept(')') || !this.#isDot() || !this.#accept('.')) return null;
     }
+    const isBare = isName(this.#peek());
     const metric = name();
-    return metric === null || this.#peek() === '(' ? null : { name: metric, run };
+    return metric === null || (isBare && this.#peek() === '(') ? null : { name: metric, run };
+  }
+
+  /** A '.' without blanks around it. */
+  #isDot(): boolean {
+    const [before, dot, after] = this.#tokens.slice(this.at - 1);
+    return dot?.text === '.' && dot.from === before.from + 1 && after?.from === dot.from + 1;
   }
 
   #closed<T>(inside: T, open: Token): T {
-    if (this.#peek() === ',') throw this.#wrong("',' stands only between the operands of a function");
+    if (this.#peek() === ',') throw this.#wrong("',' is only allowed between operands of a function");
     if (this.#peek() !== undefined && !this.#peek()!.startsWith(')')) throw this.#cannotFollow(this.#tokens[this.at]);
-    if (!this.#accept(')')) throw this.#wrong("what is opened here is not closed; ')' is missing", open.at);
+    if (!this.#accept(')')) throw this.#wrong("unmatched '('; ')' is missing", open.at);
     return inside;
   }
 
   #call(name: Token): Part {
     const f = name.text;
-    if (!FUNCTIONS.includes(f))
-      throw this.#wrong(`there is no function '${f}'; there are ${FUNCTIONS.join(', ')}`, name.at);
-    const open = this.#tokens[this.at++];
+    if (!FUNCTIONS.includes(f)) {
+      const near = bytesOf(f).length > 3 ? nearest(f, [...FUNCTIONS, ...MODIFIERS]) : null; // all short names are similar
+      const hint = near ? `did you mean ${near}?` : `available: ${FUNCTIONS.join(', ')}`;
+      throw this.#wrong(`unknown function '${f.slice(0, 60)}'; ${hint}`, name.at);
+    }
+    this.at++;
     const args = [this.#either()];
     while (this.#accept(',')) args.push(this.#either());
-    this.#closed(null, open);
+    this.#closed(null, name);
     const wanted = f === 'if' ? 3 : Object.hasOwn(OF_ONE, f) ? 1 : args.length;
     if (args.length !== wanted)
       throw this.#wrong(`${f} takes ${wanted} operand${wanted === 1 ? '' : 's'}, not ${args.length}`, name.at);
@@ -424,6 +452,30 @@ class Parser {
 function excludes(a: string, b: string): boolean {
   const kinds = [['total', 'parent', 'share'], ['inclusive', 'exclusive']];
   return kinds.some((k) => k.includes(a) && k.includes(b));
+}
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text.toLowerCase());
+
+/** The name nearest to `word` by edit distance (in bytes, as str_nearest in C), ignoring case; null: none is near. */
+function nearest(word: string, names: readonly string[]): string | null {
+  let best: string | null = null;
+  let least = Math.floor(bytesOf(word).length / 3) + 2;
+  for (const name of names) {
+    const d = editDistance(bytesOf(word), bytesOf(name));
+    if (d < least) [best, least] = [name, d];
+  }
+  return best;
+}
+
+function editDistance(a: Uint8Array, b: Uint8Array): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next.push(Math.min(row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1), row[j] + 1, next[j - 1] + 1));
+    row = next;
+  }
+  return row[b.length];
 }
 
 /** A name as a formula needs it: in quotes if necessary. */

@@ -671,11 +671,11 @@ function testSums(): void {
     equal(typeof f !== 'string' && f.isDifference, is, `is ${pair} a difference`);
   }
   const words: [string, string][] = [
-    ['A + and', "character 5 of the formula: 'and' cannot stand here; a metric that is called so stands in quotes"],
-    ['A + or', "character 5 of the formula: 'or' cannot stand here; a metric that is called so stands in quotes"],
+    ['A + and', "character 5 of the formula: unexpected 'and'; quote it if it is the name of a metric"],
+    ['A + or', "character 5 of the formula: unexpected 'or'; quote it if it is the name of a metric"],
   ];
   for (const [odd, says] of words) equal(readFormula(odd), says, odd);
-  const reference = 'the name of a metric is wanted here, as in total(M), run(NAME).M or mean(M over threads)';
+  const reference = 'expected the name of a metric, as in total(M), run(NAME).M or mean(M over threads)';
   const wanted: [string, number][] = [['total()', 7], ['total(1)', 7], ['run(2).A', 1], ['run(x).', 1], ['stddev(, A over threads)', 8], ['parent(-A)', 8], ['run(x).(A)', 1], ['total(sqrt(A))', 7], ['total(', 7]];
   for (const [odd, character] of wanted) equal(readFormula(odd), `character ${character} of the formula: ${reference}`, odd);
   for (const number of ['5k%', '5s%', '5Mi%', '1.2.3', '5x', '5kk'])

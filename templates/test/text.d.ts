@@ -4,6 +4,11 @@ declare module '*.txt' {
   export default text;
 }
 
+declare module '*.cases' {
+  const text: string;
+  export default text;
+}
+
 // The parts of node that the tests use.
 declare module 'node:fs' {
   export function readdirSync(path: string): string[];

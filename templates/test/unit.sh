@@ -9,9 +9,9 @@ skip() {
 }
 command -v node >/dev/null && command -v npm >/dev/null || skip "node or npm is not installed"
 node -e "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)" || skip "node is older than 18"
-sh "$src/node-packages.sh" "$src" "$build" || skip "the npm packages cannot be had here"
+sh "$src/node-packages.sh" "$src" "$build" || skip "the npm packages are not available"
 mkdir -p "$build/test"
 "$build/node_modules/.bin/esbuild" "$src/test/all.test.ts" --bundle --platform=node --format=cjs --log-level=warning \
-    --loader:.txt=text \
+    --loader:.txt=text --loader:.cases=text \
     --outfile="$build/test/all.test.cjs" || exit 1
 exec node "$build/test/all.test.cjs"
