@@ -118,7 +118,16 @@ static int configure(void *ctx, struct config *config, struct err *err)
     return overrides_apply(ctx, "diagnose", config, err);
 }
 
-/* After "--" stands a program. */
+/* Before the program runs: a typing error must not cost a run. */
+static int check_overrides(struct err *err)
+{
+    struct config *config = config_create();
+    int status = configure(&opt.overrides, config, err);
+    config_free(config);
+    return status;
+}
+
+/* The operands after "--" are a program. */
 static int look_at_program(struct session *s, const struct properties *p, struct diagnose_options *options, char **argv,
                            struct experiment **e, struct diagnosis **d, char **failed)
 {
@@ -167,7 +176,7 @@ static int look(struct session *s, const struct properties *p, struct diagnose_o
                 struct experiment **e, struct diagnosis **d, char **failed)
 {
     if (s->after_dashes && argc)
-        return look_at_program(s, p, options, argv, e, d, failed);
+        return check_overrides(&s->err) < 0 ? -1 : look_at_program(s, p, options, argv, e, d, failed);
     if (opt.keep || opt.seconds > 0 || opt.region || opt.delay > 0 || opt.duration > 0)
         return err_set(&s->err, ERR_USAGE,
                        "diagnose: --keep, --seconds, --region, --delay and --duration need a program: -- PROGRAM ARGS");
