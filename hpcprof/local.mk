@@ -43,9 +43,4 @@ check_PROGRAMS += %D%/format/measurement_fuzz
 %C%_format_measurement_fuzz_SOURCES = %D%/format/measurement_fuzz.c
 %C%_format_measurement_fuzz_LDADD = $(LIBFUZZER) %D%/libhpcprof.a support/libsupport.a $(ZLIB_LIBS)
 %C%_format_measurement_fuzz_LDFLAGS = $(FUZZER_FLAGS)
-EXTRA_DIST += \
-	tests/corpus/measurement/count-of-nothing tests/corpus/measurement/cut tests/corpus/measurement/empty \
-	tests/corpus/measurement/flipped tests/corpus/measurement/full tests/corpus/measurement/header-alone \
-	tests/corpus/measurement/length-beyond-limit tests/corpus/measurement/parent-is-itself \
-	tests/corpus/measurement/rows-beyond-bytes tests/corpus/measurement/string-beyond-end \
-	tests/corpus/measurement/sums-overflow tests/corpus/measurement/two-processes tests/corpus/measurement/unknown-block
+EXTRA_DIST += tests/corpus/measurement

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 dist_check_SCRIPTS += \
-	%D%/headers.sh %D%/format.sh %D%/folders.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh %D%/doc/counts.sh %D%/driver/live.sh \
+	%D%/headers.sh %D%/dist.sh %D%/format.sh %D%/folders.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh %D%/doc/counts.sh %D%/driver/live.sh \
 	%D%/e2e/example.sh %D%/e2e/tutorial.sh %D%/scale.sh %D%/e2e/bad-input.sh %D%/e2e/page.sh %D%/perf-compare.sh
 dist_check_SCRIPTS += %D%/walkthrough/walkthrough.sh
 dist_check_SCRIPTS += %D%/install/installed.sh
@@ -74,7 +74,7 @@ EXTRA_DIST += \
 
 # ---- what fails in turn -------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/torture/short.sh
-EXTRA_DIST += %D%/parts.sh %D%/found.txt %D%/where.sh %D%/torture/torture.sh %D%/torture/fail.c
+EXTRA_DIST += %D%/parts.sh %D%/found.txt %D%/where.sh %D%/fuzz-coverage.sh %D%/torture/torture.sh %D%/torture/fail.c
 
 # ---- hardware counters, in emulated processors ------------------------------------------------
 dist_check_SCRIPTS += %D%/counters/counters.sh
