@@ -334,6 +334,14 @@ static void derive(struct table *t, uint32_t row)
     set_number(t, row, "imbalance", idle / (phase * threads) * 100);
 }
 
+static void count_participants(struct table *barriers, const struct table *threads)
+{
+    size_t barrier = table_column_of(threads, "barrier"); /* a row for each barrier and thread */
+    for (size_t i = 0; i < table_row_count(threads); i++)
+        if (table_row(threads, i)[barrier].row < table_row_count(barriers))
+            add_number(barriers, table_row(threads, i)[barrier].row, "participants", 1, false);
+}
+
 static void find_last(struct table *barriers, const struct table *threads)
 {
     size_t last = table_column_of(threads, "last"), barrier = table_column_of(threads, "barrier"),
@@ -429,6 +437,7 @@ int phases_finish(struct hpcprof *p, struct err *err)
     for (uint32_t row = 0; row < table_row_count(barriers); row++)
         derive(barriers, row);
     find_last(barriers, s.threads);
+    count_participants(barriers, s.threads);
     finish_samples(p, barriers, s.phases);
     return 0;
 }

@@ -768,6 +768,7 @@ static void test_derived(void)
     CHECK(number_in(p, PHASES_BARRIERS, b, "imbalance") == 25);
     CHECK_INT(row_in(p, PHASES_BARRIERS, b, "last_thread"), second);
     CHECK(number_in(p, PHASES_BARRIERS, b, "last_share") == 75);
+    CHECK_INT(count_in(p, PHASES_BARRIERS, b, "participants"), 2);
     CHECK_NAMED(isnan(number_in(p, PHASES_BARRIERS, never, "mean")), "a barrier that nobody passed has no mean");
     CHECK_NAMED(isnan(number_in(p, PHASES_BARRIERS, never, "share")), "and no share");
     hpcprof_free(p);

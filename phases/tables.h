@@ -96,6 +96,10 @@ static const struct table_column phases_barrier_columns[] = {
      .description = "idle time as a share of all threads' phase time"},
     {.name = "last_thread", .title = "most often last", .type = TABLE_REF, .refers = "thread", .merge = TABLE_LAST},
     {.name = "last_share", .title = "share of episodes", .unit = "%", .type = TABLE_NUMBER, .merge = TABLE_LAST},
+    {.name = "participants",
+     .type = TABLE_COUNT,
+     .merge = TABLE_LAST,
+     .description = "threads of all processes that came here at all"},
 };
 
 static const struct table_column phases_thread_columns[] = {

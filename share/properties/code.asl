@@ -13,11 +13,11 @@ LET always = 1;
 
 /*
  * What waiting can cost at all: the part of the CPUs that the threads could use and did not, while the busiest of them worked. Its time is
- * the clock, because other programs slow all threads alike. Time inside runtime libraries is spinning, not work. With several processes,
+ * the clock, because other programs slow all threads alike. Time inside runtime libraries and MPI is spinning, not work. With several processes,
  * or if the CPUs are not known, each thread counts as a CPU.
  */
 LET could_run = if(run.processes > 1.5, total(count(time over threads)), min(total(count(time over threads)), or(run.processors, total(count(time over threads)))));
-LET worked = total(time) / total(max(time over threads)) * (1 - or(run.in_runtimes, 0));
+LET worked = total(own_time) / total(max(time over threads)) * (1 - or(run.in_runtimes, 0));
 LET idle_part = or(max(1 - worked / could_run, 0), 1);
 LET may_wait = min(or(run.in_runtimes, 0) + idle_part, 1);
 /*
@@ -146,13 +146,21 @@ PROPERTY Remainder {
 
 /* ---- barriers and waits, timed --------------------------------------------------------------- */
 
+/*
+ * Waiting is a share of the run's time, summed as the waiting is: over all threads that came to a barrier, of all ranks, and over at
+ * least all ranks, as some may not meet there; and over the threads that computed, or the ranks, for other waits.
+ */
+LET run_of_barrier = max(or(participants, threads), or(run.ranks, 1)) * run.seconds * 1e9;
+LET run_of_threads = min(or(total(count(time over threads)), run.threads), run.threads) * run.seconds * 1e9;
+LET run_of_ranks = max(run.ranks, 1) * run.seconds * 1e9;
+
 PROPERTY BarrierImbalance {
     // ompP and Periscope: waiting over duration x threads, above 5%.
     FOR ROWS OF barriers;
     REFINES Parallel;
-    CONDITION: episodes > 0 AND idle > 0.01 * threads * run.seconds * 1e9;
+    CONDITION: episodes > 0 AND idle > 0.01 * run_of_barrier;
     CONFIDENCE: 0.9;
-    SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
+    SEVERITY: min(100 * idle / run_of_barrier, or(100 * may_wait, 100));
     NEEDS: idle;
     TITLE: "Threads wait at the {kind} {place}";
     EVIDENCE: "{episodes} episodes, {idle / 1e6:.0} ms of waiting over all threads";
@@ -164,9 +172,9 @@ PROPERTY BarrierShare {
     // Barrier time over phase time, both of the wall clock: SBT (2002), its figures 4 and 6.
     FOR ROWS OF barriers;
     REFINES BarrierImbalance;
-    CONDITION: episodes > 0 AND barrier > 0.2 * phase AND idle > 0.01 * threads * run.seconds * 1e9;
+    CONDITION: episodes > 0 AND barrier > 0.2 * phase AND idle > 0.01 * run_of_barrier;
     CONFIDENCE: 0.9;
-    SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
+    SEVERITY: min(100 * idle / run_of_barrier, or(100 * may_wait, 100));
     NEEDS: idle;
     TITLE: "Long barrier time at the {kind} {place}";
     EVIDENCE: "barrier time (first to last arrival) is {barrier / phase:%} of the phase time, over {episodes} episodes";
@@ -180,7 +188,7 @@ PROPERTY LateThread {
     REFINES BarrierShare;
     CONDITION: threads > 1.5 AND episodes >= 5 AND last_share > 75 AND last_share / 100 > 1 / threads + 3 * sqrt((1 - 1 / threads) / threads / episodes);
     CONFIDENCE: 0.95;
-    SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
+    SEVERITY: min(100 * idle / run_of_barrier, or(100 * may_wait, 100));
     NEEDS: idle;
     TITLE: "One thread always late at the {kind} {place}";
     EVIDENCE: "last in {last_share / 100:%} of {episodes} episodes, in which the others wait {idle / 1e6:.0} ms in total";
@@ -194,7 +202,7 @@ PROPERTY SerialPhase {
     REFINES BarrierShare;
     CONDITION: threads > 1.5 AND episodes > 0 AND idle > 0.8 * (threads - 1) * phase;
     CONFIDENCE: 0.95;
-    SEVERITY: min(100 * idle / (threads * run.seconds * 1e9), or(100 * may_wait, 100));
+    SEVERITY: min(100 * idle / run_of_barrier, or(100 * may_wait, 100));
     NEEDS: idle;
     TITLE: "Serial phase before the {kind} {place}";
     EVIDENCE: "one thread works while the others wait {idle / (threads - 1) / phase:%} of the {phase / 1e6:.0} ms of the phase";
@@ -246,11 +254,47 @@ PROPERTY TimedWaits {
     // The join of the thread that created the others is not a problem of theirs.
     FOR ROWS OF waits;
     REFINES Parallel;
-    WHERE kind IS NOT "join";
-    CONDITION: waited > 0.01 * run.threads * run.seconds * 1e9;
+    WHERE kind IS NOT "join|task*|MPI*" AND module IS NOT "libmpi*|libopen-*|libpmix*|libmpich*|mca_*"; // their own threads
+    CONDITION: waited > 0.01 * run_of_threads;
     CONFIDENCE: 0.9;
-    SEVERITY: 100 * waited / (run.threads * run.seconds * 1e9);
+    SEVERITY: 100 * waited / run_of_threads;
+    NEEDS: waited;
     TITLE: "Threads wait ({kind}) at {place}";
     EVIDENCE: "{times} times, {waited / 1e6:.0} ms over all threads, at most {worst / 1e3:.0} us";
     REMEDY: "Hold the lock for less time. Use a lock for each part of the data, or a sum for each thread (reduction).";
 }
+
+PROPERTY TaskWaits {
+    // Periscope's OpenMP task properties; waiting for tasks that others still execute.
+    FOR ROWS OF waits;
+    REFINES Parallel;
+    WHERE kind IS "task*";
+    CONDITION: waited > 0.01 * run_of_threads;
+    CONFIDENCE: 0.9;
+    SEVERITY: 100 * waited / run_of_threads;
+    NEEDS: waited;
+    TITLE: "Threads wait for tasks ({kind}) at {place}";
+    EVIDENCE: "{times} times, {waited / 1e6:.0} ms over all threads, at most {worst / 1e3:.0} us";
+    REMEDY: "Create more tasks of smaller size, so that idle threads find work, and start the longest ones first.";
+}
+
+PROPERTY TEMPLATE RanksWait<String kinds, String what, String why, String how> (ROW w) {
+    // Waiting time of calls: Vetter and McCracken (mpiP), PPoPP 2001; Wolf and Mohr, 2003.
+    FOR ROWS OF waits;
+    REFINES MessagePassing;
+    WHERE kind IS kinds;
+    CONDITION: waited > 0.01 * run_of_ranks;
+    CONFIDENCE: 0.9;
+    SEVERITY: 100 * waited / run_of_ranks;
+    NEEDS: waited;
+    TITLE: what;
+    EVIDENCE: "{times} times, {waited / 1e6:.0} ms of {run.seconds:.2} s over {run.ranks} ranks, at most {worst / 1e6:.1} ms";
+    EXPLANATION: why;
+    REMEDY: how;
+}
+PROPERTY MessageWaits = RanksWait<"MPI message", "Ranks wait for messages at {place}",
+    "The message was sent late, or the receiver of a large message was late.",
+    "Find what the partner does meanwhile and balance it. Then post receives early, and compute between sending and waiting.">;
+PROPERTY CollectiveWaits = RanksWait<"MPI collective", "Ranks wait in a collective call at {place}",
+    "The root, or another rank that the call needs, comes late.",
+    "Balance the work before the call. Then use a nonblocking collective and compute meanwhile.">;

@@ -197,6 +197,7 @@ static void put_barrier(struct out *o, struct site *s, bool all)
     put_missing_number();
     put_ref(0);
     put_missing_number();
+    put_missing_count();
     s->written = s->sums;
 }
 

@@ -405,7 +405,7 @@ static void list_barriers(struct document *d)
                 count(s->worst), met ? count(s->best) : never, count(s->longest), met ? count(s->shortest) : never,
                 {.number = s->sums.squares}, count(s->sums.broken), met ? at_time(s->first) : never,
                 met ? at_time(s->last) : never, ref(s->region_row ? s->region_row : TABLE_NONE), none, none, none, none,
-                nobody, none);
+                nobody, none, never);
         for (int k = 0; k < TIMES; k++)
             if (s->times[k])
                 ADD(d, PHASES_TIMES, ref(row), count(k ? 1ull << k : 0), count(s->times[k]));
