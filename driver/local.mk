@@ -11,7 +11,7 @@ driver_alone = %D%/driver.h %D%/main.c %D%/options.c %D%/paths.c %D%/overrides.h
 check_PROGRAMS += %D%/phases_test
 TESTS += %D%/phases_test
 %C%_phases_test_SOURCES = %D%/phases_test.c tests/chance.h tests/tap.h %D%/cmd_phases.c %D%/options.c
-%C%_phases_test_CPPFLAGS = $(AM_CPPFLAGS) -Dtime_seconds=fake_seconds -Dusleep=fake_sleep
+%C%_phases_test_CPPFLAGS = $(AM_CPPFLAGS) -Dclock_gettime=fake_clock -Dusleep=fake_sleep
 %C%_phases_test_LDADD = phases/libphases.a hpcprof/libhpcprof.a $(BLOOP_LDADD)
 
 check_PROGRAMS += %D%/commands_test
@@ -20,7 +20,7 @@ TESTS += %D%/commands_test
 %C%_commands_test_CPPFLAGS = $(%C%_hpcview_CPPFLAGS) -Dmain=command_main -Dhpcprof_list_events=fake_list_events -Dhpcprof_record=fake_record \
 	-Dmeasurement_keep_functions=fake_keep_functions -Dmachine_memory_here=fake_machine_here -Dmhsim_run=fake_simulate \
 	-Dmachine_core_here=fake_quality_here -Dbloop_variables=fake_variables -Dgethostname=fake_gethostname -Dexeclp=fake_execlp \
-	-Disatty=fake_isatty -Dtime_seconds=fake_seconds -Dexperiment_build=fake_build -Dhtmlgen_write=fake_write \
+	-Disatty=fake_isatty -Dclock_gettime=fake_clock -Dexperiment_build=fake_build -Dhtmlgen_write=fake_write \
 	-Dbloop_open=fake_open -Dbloop_close=fake_close -Dbloop_scopes_all=fake_scopes_all -Dbloop_build_id=fake_build_id \
 	-Dbloop_is_aarch64=fake_is_aarch64 -Dbloop_cache_path=fake_cache_path -Dbloop_stats=fake_stats -Dquality_analyze=fake_analyze \
 	-Dquality_free=fake_quality_free -Dquality_write=fake_quality_write -Dfilemap_check=fake_filemap_check

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads, progress and time. */
+/* Threads and progress. */
 #include "support/support.h"
 
 #include <pthread.h>
@@ -56,18 +56,4 @@ void progress_report(const struct progress *p, const char *what, uint64_t done, 
 {
     if (p && p->report)
         p->report(p->ctx, what, done, total);
-}
-
-double time_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-uint64_t time_wall_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
