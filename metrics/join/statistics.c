@@ -268,7 +268,8 @@ static void gather_kept(struct reading *r, struct gathering *g, const struct hpc
 static void gather_finished(struct reading *r, struct gathering *g, const struct hpcprof *p,
                             const struct context_sites *known)
 {
-    if (columns_parts(p, g->over) == 1)
+    bool launched = g->over != STAT_REPETITIONS && p->process_count > 1; /* whose counts are not the rank's alone */
+    if (columns_parts(p, g->over) == 1 && !launched)
         gather_counts(r, g, p, known);
     else
         gather_kept(r, g, p, known);
