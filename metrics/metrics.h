@@ -65,9 +65,8 @@ double expr_eval(const struct expr *, const double *values);
 void expr_eval_columns(const struct expr *, const double *const *operands, size_t n, double *out);
 
 /* Functions that a configuration defines: ratio(a, b) = a / b. Each may call those before it. */
-enum { EXPR_PARAMETERS_MAX = 16, EXPR_FUNCTIONS_MAX = 1000 };
 struct expr_function {
-    char *name, *parameters[EXPR_PARAMETERS_MAX];
+    char *name, *parameters[LIMIT_EXPR_PARAMETERS];
     size_t parameter_count;
     struct expr *body;
 };

@@ -17,7 +17,9 @@
 #define LIMIT_RUNS              4096         /* named in a configuration; each makes columns of its own */
 #define LIMIT_EXPR_BYTES        (64 << 10)   /* formulas are read by people */
 #define LIMIT_EXPR_DEPTH        1000 /* brackets, and values waiting for an operator: 8 kB of stack in expr_eval */
-#define LIMIT_THREAD_COLUMNS    256  /* columns of a table by thread; more is unreadable */
+#define LIMIT_EXPR_PARAMETERS   16   /* of a function or a template; each takes space in all of them */
+#define LIMIT_EXPR_FUNCTIONS    1000
+#define LIMIT_THREAD_COLUMNS    256          /* columns of a table by thread; more is unreadable */
 #define LIMIT_EXPERIMENT_VALUES (1ull << 32) /* columns x places: three bits each before the first value is stored */
 #define LIMIT_SOURCE_INDEX      1000000      /* files below a searched source folder */
 #define LIMIT_SOURCE_DEPTH      64           /* folders below each other there */

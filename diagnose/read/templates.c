@@ -49,8 +49,8 @@ int asl_read_template(struct asl_reader *r)
 }
 
 struct arguments {
-    const struct token *first[EXPR_PARAMETERS_MAX];
-    size_t length[EXPR_PARAMETERS_MAX], count;
+    const struct token *first[LIMIT_EXPR_PARAMETERS];
+    size_t length[LIMIT_EXPR_PARAMETERS], count;
 };
 
 /* Moves behind '>'. */
@@ -58,8 +58,8 @@ static int read_arguments(struct asl_reader *r, struct arguments *a)
 {
     *a = (struct arguments){.count = 0};
     for (;;) {
-        if (a->count == EXPR_PARAMETERS_MAX)
-            return wrong(r, r->t, "a template has at most %d parameters", EXPR_PARAMETERS_MAX);
+        if (a->count == LIMIT_EXPR_PARAMETERS)
+            return wrong(r, r->t, "a template has at most %d parameters", LIMIT_EXPR_PARAMETERS);
         a->first[a->count] = r->t;
         for (size_t depth = 0;
              r->t->kind != TOKEN_END && !is(r->t, ";") && (depth || !(is(r->t, ",") || is(r->t, ">"))); r->t++) {

@@ -567,7 +567,7 @@ static void test_limits(void)
         {"<measured event='e", "'/>", "<metrics block='cpi'/>", LIMIT_METRICS,
          "c.xml:2: more than 4096 metrics (LIMIT_METRICS)"},
         {"<function name='f", "' parameters='x' formula='x'/>", "<function name='g' parameters='x' formula='x'/>",
-         EXPR_FUNCTIONS_MAX, "c.xml:2: function g: more than 1000 functions"},
+         LIMIT_EXPR_FUNCTIONS, "c.xml:2: function g: more than 1000 functions"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
         for (int more = 0; more < 2; more++) {

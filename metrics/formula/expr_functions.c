@@ -19,8 +19,8 @@ static int take_parameters(struct expr_function *f, const char *parameters, cons
     bool quoted;
     int status = 0;
     for (const char *at = expr_skip_blanks(parameters); *at && status == 0;) {
-        if (f->parameter_count == EXPR_PARAMETERS_MAX)
-            status = err_set(err, ERR_LIMIT, "%s: a function has at most %d parameters", what, EXPR_PARAMETERS_MAX);
+        if (f->parameter_count == LIMIT_EXPR_PARAMETERS)
+            status = err_set(err, ERR_LIMIT, "%s: a function has at most %d parameters", what, LIMIT_EXPR_PARAMETERS);
         else if (expr_read_name(&at, &name, &quoted) != 1 || quoted || !expr_is_bare_name(name.bytes))
             status =
                 err_set(err, ERR_FORMAT, "%s: '%.60s' is not a list of parameters: names separated by blanks or commas",
@@ -52,8 +52,8 @@ static int check_function(const struct expr_functions *l, const char *name, cons
                        name);
     if (is_taken(l, name))
         return err_set(err, ERR_FORMAT, "%s: the function '%.60s' already exists", what, name);
-    if (l->count == EXPR_FUNCTIONS_MAX)
-        return err_set(err, ERR_LIMIT, "%s: more than %d functions", what, EXPR_FUNCTIONS_MAX);
+    if (l->count == LIMIT_EXPR_FUNCTIONS)
+        return err_set(err, ERR_LIMIT, "%s: more than %d functions", what, LIMIT_EXPR_FUNCTIONS);
     return 0;
 }
 

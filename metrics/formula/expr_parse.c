@@ -529,7 +529,7 @@ static void find_operands(const struct expr *e, uint32_t n, size_t *begins)
 static int expand(struct parser *p, const struct expr_function *f)
 {
     struct VEC(struct expr_step) given = {0};
-    size_t begins[EXPR_PARAMETERS_MAX + 1];
+    size_t begins[LIMIT_EXPR_PARAMETERS + 1];
     uint32_t n = (uint32_t)f->parameter_count;
     find_operands(p->expr, n, begins);
     size_t first = n ? begins[0] : p->expr->steps.count;

@@ -640,7 +640,7 @@ static void test_many_parameters(void)
     struct buf names = {0}, body = {0}, call = {0};
     struct err err = {0};
     double want = 0;
-    for (unsigned i = 0; i < EXPR_PARAMETERS_MAX; i++) {
+    for (unsigned i = 0; i < LIMIT_EXPR_PARAMETERS; i++) {
         buf_printf(&names, "%sp%u", i ? ", " : "", i);
         buf_printf(&body, "%s%u * p%u", i ? " + " : "", i * i + 1, i);
         buf_printf(&call, "%s%u - A", i ? ", " : "f(", 3 * i);
