@@ -19,20 +19,12 @@ static int wrong_json(const struct filter_input *in, const struct json *j, json_
     return err_set(err, ERR_FORMAT, "%s:%u: %s", in->name, json_line(j, i), what);
 }
 
-static bool json_begins(const void *bytes, size_t len, const char *key)
-{
-    const char *text = bytes;
-    size_t n = len < 4096 ? len : 4096, i = 0;
-    while (i < n && isspace((unsigned char)text[i]))
-        i++;
-    return filter_looks_like_text(bytes, len) && i < n && text[i] == '{' && memmem(text, n, key, strlen(key));
-}
-
 /* ---- gcov ---------------------------------------------------------------------------------------------- */
 
 bool gcov_sniff(const void *bytes, size_t len)
 {
-    return json_begins(bytes, len, "\"gcc_version\"") || json_begins(bytes, len, "\"data_file\"");
+    return filter_text_begins(bytes, len, '{', "\"gcc_version\"") ||
+           filter_text_begins(bytes, len, '{', "\"data_file\"");
 }
 
 /* The name to show for a function: functions are few in a file, lines many, and those of one function follow each

@@ -10,7 +10,6 @@
 #include "filters/base/builder.h"
 #include "filters/formats.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 struct region {
@@ -39,11 +38,7 @@ static int wrong(struct papi *p, json_ix i, const char *what)
 
 bool papi_sniff(const void *bytes, size_t len)
 {
-    const char *text = bytes;
-    size_t n = len < 4096 ? len : 4096, i = 0;
-    while (i < n && isspace((unsigned char)text[i]))
-        i++;
-    return filter_looks_like_text(bytes, len) && i < n && text[i] == '{' && memmem(text, n, "\"papi_version\"", 14);
+    return filter_text_begins(bytes, len, '{', "\"papi_version\"");
 }
 
 /* Numbers are texts there. */

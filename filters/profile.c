@@ -155,12 +155,7 @@ static int on_end(void *ctx, const struct xml_event *event, struct err *err)
 
 bool profile_sniff(const void *bytes, size_t len)
 {
-    const char *text = bytes;
-    size_t n = len < 4096 ? len : 4096, i = 0;
-    while (i < n && isspace((unsigned char)text[i]))
-        i++;
-    return filter_looks_like_text(bytes, len) && i < n && text[i] == '<' &&
-           (memmem(text, n, "<PROFILE ", 9) || memmem(text, n, "<PROFILE>", 9));
+    return filter_text_begins(bytes, len, '<', "<PROFILE ") || filter_text_begins(bytes, len, '<', "<PROFILE>");
 }
 
 int profile_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)

@@ -28,6 +28,8 @@ void filter_line_reader_release(struct line_reader *);
 bool input_open(const struct filter_input *, const char *path, struct filemap *);
 /* Is this text, as far as its first kilobyte shows? */
 bool filter_looks_like_text(const void *bytes, size_t len);
+/* Text whose first character that is not white space is `first`, with `has` in the first 4096 bytes. */
+bool filter_text_begins(const void *bytes, size_t len, char first, const char *has);
 const char *filter_skip_blanks(const char *s);
 
 /* Names that linkers know (C++, Rust, modules of gfortran), demangled as those of binaries are; others stay.

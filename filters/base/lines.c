@@ -2,6 +2,8 @@
 /* Text by lines, and further files. */
 #include "filters/base/base.h"
 
+#include <ctype.h>
+
 struct line_reader filter_line_reader_make(const void *bytes, size_t len)
 {
     return (struct line_reader){.at = bytes, .end = len ? (const char *)bytes + len : bytes};
@@ -41,6 +43,15 @@ void filter_line_reader_release(struct line_reader *r)
 bool filter_looks_like_text(const void *bytes, size_t len)
 {
     return len && !memchr(bytes, '\0', len < 1024 ? len : 1024);
+}
+
+bool filter_text_begins(const void *bytes, size_t len, char first, const char *has)
+{
+    const char *text = bytes;
+    size_t n = len < 4096 ? len : 4096, i = 0;
+    while (i < n && isspace((unsigned char)text[i]))
+        i++;
+    return filter_looks_like_text(bytes, len) && i < n && text[i] == first && memmem(text, n, has, strlen(has));
 }
 
 const char *filter_skip_blanks(const char *s)

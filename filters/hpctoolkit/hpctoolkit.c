@@ -253,14 +253,7 @@ static bool is_database(const void *bytes, size_t len)
 
 bool hpctoolkit_sniff(const void *bytes, size_t len)
 {
-    static const char root[] = "HPCToolkitExperiment";
-    const char *text = bytes;
-    size_t n = len < 4096 ? len : 4096, i = 0;
-    if (is_database(bytes, len))
-        return true;
-    while (i < n && isspace((unsigned char)text[i]))
-        i++;
-    return filter_looks_like_text(bytes, len) && i < n && text[i] == '<' && memmem(text, n, root, sizeof root - 1);
+    return is_database(bytes, len) || filter_text_begins(bytes, len, '<', "HPCToolkitExperiment");
 }
 
 static int open_file(const struct filter_input *in, const char *path, struct filemap *map, struct err *err)
