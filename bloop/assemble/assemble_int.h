@@ -172,8 +172,6 @@ uint64_t assemble_place_key(uint32_t loop, str_id file, uint32_t line, uint16_t 
 enum packed_kind assemble_packed_kind(struct assembler *, uint32_t loop);
 /* Is `ancestor` (INLINE_NONE: the procedure) `inlined` itself or a call around it? */
 bool assemble_inside(const struct assembler *, uint32_t inlined, uint32_t ancestor);
-/* The call directly below `ancestor` on the way to `inlined`, which is inside it. */
-uint32_t assemble_step_towards(const struct assembler *, uint32_t inlined, uint32_t ancestor);
 uint32_t assemble_inline_depth(const struct assembler *, uint32_t inlined);
 uint32_t assemble_common(const struct assembler *, uint32_t a, uint32_t b);
 

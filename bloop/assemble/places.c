@@ -45,7 +45,8 @@ bool assemble_inside(const struct assembler *a, uint32_t inlined, uint32_t ances
     return inlined == ancestor;
 }
 
-uint32_t assemble_step_towards(const struct assembler *a, uint32_t inlined, uint32_t ancestor)
+/* The call directly below `ancestor` on the way to `inlined`, which is inside it. */
+static uint32_t step_towards(const struct assembler *a, uint32_t inlined, uint32_t ancestor)
 {
     uint32_t depth = assemble_inline_depth(a, ancestor) + 1;
     while (assemble_inline_depth(a, inlined) > depth)
@@ -517,7 +518,7 @@ struct level {
 
 static void look_below(const struct assembler *a, struct level *l, uint32_t inlined, uint32_t at)
 {
-    uint32_t step = assemble_step_towards(a, inlined, at);
+    uint32_t step = step_towards(a, inlined, at);
     if (l->below != INLINE_NONE && l->below != step)
         l->several_below = true;
     if (l->below == INLINE_NONE)
@@ -590,7 +591,7 @@ static bool seen_from(struct assembler *a, uint32_t inlined, uint32_t file, uint
     *file_seen = file;
     *line_seen = line;
     if (inlined != at) {
-        const struct inline_call *call = &a->debug->inlines[assemble_step_towards(a, inlined, at)];
+        const struct inline_call *call = &a->debug->inlines[step_towards(a, inlined, at)];
         *file_seen = assemble_file(a, call->call_file);
         *line_seen = call->call_line;
     }
@@ -733,7 +734,7 @@ static bool is_of_call_outside(const struct loop_view *v, const struct evidence 
     struct assembler *a = v->a;
     if (e->exit || e->inlined == at || !assemble_inside(a, e->inlined, at))
         return false;
-    uint32_t call = assemble_step_towards(a, e->inlined, at);
+    uint32_t call = step_towards(a, e->inlined, at);
     if (a->outside_call != call || a->outside_loop != v->loop) {
         a->outside_call = call;
         a->outside_loop = v->loop;

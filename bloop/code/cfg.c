@@ -23,19 +23,6 @@
 
 /* ---- bitmaps and positions ------------------------------------------------------------- */
 
-static pos bit_next_clear(const uint64_t *map, pos p, pos end)
-{
-    while (p < end) {
-        uint64_t word = ~map[p >> 6] >> (p & 63);
-        if (word != 0) {
-            p += (pos)__builtin_ctzll(word);
-            return p < end ? p : end;
-        }
-        p = (p | 63) + 1;
-    }
-    return end;
-}
-
 /* Sets n <= 64 bits from p on; true if one of them was set already. */
 static inline bool bits_set(uint64_t *map, pos p, unsigned n)
 {

@@ -91,6 +91,7 @@ static inline void bit_set(uint64_t *map, pos p)
 
 /* First set position at or after p, or `end`. */
 pos bit_next(const uint64_t *map, pos p, pos end);
+pos bit_next_clear(const uint64_t *map, pos p, pos end);
 
 const struct cfg_part *cfg_part_at(const struct cfg_work *, pos);
 pos cfg_position(const struct cfg_work *, vaddr); /* POS_NONE: not in this function */
@@ -99,8 +100,6 @@ vaddr cfg_address(const struct cfg_work *, pos);
 struct insn cfg_insn_at(const struct cfg_work *, pos);
 /* Sorts terms and calls by position. */
 void cfg_sort(struct cfg_work *);
-/* The term at or after p (terms are sorted); count: none. */
-size_t cfg_term_from(const struct cfg_work *, pos p);
 /* The term that the instruction at p is, or NULL. */
 const struct term *cfg_term_at(const struct cfg_work *, pos p);
 /* The first at or after p among the calls. */

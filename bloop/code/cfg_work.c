@@ -4,10 +4,11 @@
 
 /* ---- bitmaps and positions ---- */
 
-pos bit_next(const uint64_t *map, pos p, pos end)
+/* The next bit that is not as in `flip`, all of whose bits are alike. */
+static pos next_unlike(const uint64_t *map, pos p, pos end, uint64_t flip)
 {
     while (p < end) {
-        uint64_t word = map[p >> 6] >> (p & 63);
+        uint64_t word = (map[p >> 6] ^ flip) >> (p & 63);
         if (word != 0) {
             p += (pos)__builtin_ctzll(word);
             return p < end ? p : end;
@@ -15,6 +16,16 @@ pos bit_next(const uint64_t *map, pos p, pos end)
         p = (p | 63) + 1;
     }
     return end;
+}
+
+pos bit_next(const uint64_t *map, pos p, pos end)
+{
+    return next_unlike(map, p, end, 0);
+}
+
+pos bit_next_clear(const uint64_t *map, pos p, pos end)
+{
+    return next_unlike(map, p, end, UINT64_MAX);
 }
 
 const struct cfg_part *cfg_part_at(const struct cfg_work *w, pos p)
@@ -95,14 +106,15 @@ void cfg_sort(struct cfg_work *w)
     w->terms_sorted = w->calls_sorted = true;
 }
 
-size_t cfg_term_from(const struct cfg_work *w, pos p)
+/* The term at or after p (terms are sorted); count: none. */
+static size_t term_from(const struct cfg_work *w, pos p)
 {
     return sorted_front(w->terms.count, i, w->terms.items[i].at < p);
 }
 
 const struct term *cfg_term_at(const struct cfg_work *w, pos p)
 {
-    size_t t = cfg_term_from(w, p);
+    size_t t = term_from(w, p);
     return t < w->terms.count && w->terms.items[t].at == p ? &w->terms.items[t] : NULL;
 }
 
@@ -114,7 +126,7 @@ size_t cfg_call_from(const struct cfg_work *w, pos p)
 const struct term *cfg_term_of(const struct cfg_work *w, const struct cfg_block *b)
 {
     pos begin = cfg_position(w, b->begin), end = begin + (pos)(b->end - b->begin);
-    size_t t = cfg_term_from(w, end);
+    size_t t = term_from(w, end);
     while (t > 0 && w->terms.items[t - 1].at >= begin)
         if (w->terms.items[--t].end == end)
             return &w->terms.items[t];

@@ -4,7 +4,7 @@
  * and line it is, and of which inlined call.
  */
 #include "bloop/debug/debug_int.h"
-#include "bloop/image/ehframe.h"
+#include "bloop/image/image.h"
 #include "tests/chance.h"
 #include "tests/guarded.h"
 #include "tests/tap.h"

@@ -3,7 +3,7 @@
  * Witnesses that are drawn (symbols, unwind entries, stubs, entry points), against a naive table made address by address.
  */
 #include "bloop/functions/functions_int.h"
-#include "bloop/image/ehframe.h"
+#include "bloop/image/image.h"
 #include "bloop/image/elf.h"
 #include "tests/chance.h"
 #include "tests/tap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which functions there are, by what the file says: hand-made symbols and unwind entries, then what compilers make. */
 #include "bloop/binary_test.h"
-#include "bloop/image/ehframe.h"
+#include "bloop/image/image.h"
 #include "bloop/image/elf.h"
 #include "tests/tap.h"
 

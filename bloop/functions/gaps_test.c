@@ -4,7 +4,7 @@
  * between, that call each other. What is found is what was planted: all at once, or around single addresses.
  */
 #include "bloop/functions/functions_int.h"
-#include "bloop/image/ehframe.h"
+#include "bloop/image/image.h"
 #include "bloop/image/elf.h"
 #include "tests/chance.h"
 #include "tests/guarded.h"

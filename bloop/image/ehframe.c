@@ -3,7 +3,7 @@
  * .eh_frame: Linux Standard Base Core, "Exception Frames"; pointer encodings there too (DW_EH_PE_*).
  * .gcc_except_table: the call-site table as in the Itanium C++ ABI, "Exception Handling Tables".
  */
-#include "bloop/image/ehframe.h"
+#include "bloop/image/image.h"
 
 #include "bloop/image/elf.h"
 
@@ -143,7 +143,10 @@ static void read_fde(struct cursor c, const struct cie *cie, const struct image 
     add_fde(im, begin, size, lsda, last, list);
 }
 
-void ehframe_read(const struct image *im, const struct image_section *s, struct fde_list *list, struct warnings *w)
+/* All entries of one section, appended in file order; damage ends the reading with a warning and keeps the entries before
+   it. */
+static void read_section(const struct image *im, const struct image_section *s, struct fde_list *list,
+                         struct warnings *w)
 {
     struct cursor all = cursor_make(s->bytes, s->bytes ? s->size : 0);
     struct at at = {s->bytes, s->addr};
@@ -203,7 +206,7 @@ const struct fde_list *image_fdes(const struct image *im, struct warnings *w)
         p->fdes = mem_calloc(1, sizeof *p->fdes);
         for (size_t i = 0; i < im->section_count; i++)
             if (strcmp(im->sections[i].name, ".eh_frame") == 0)
-                ehframe_read(im, &im->sections[i], p->fdes, w);
+                read_section(im, &im->sections[i], p->fdes, w);
         sort_items(p->fdes->items, p->fdes->count, sizeof *p->fdes->items, by_begin);
     }
     pthread_mutex_unlock(&p->lock);

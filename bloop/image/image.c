@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The binary as the rest of bloop sees it: bytes by address, symbols, pointers the loader would set. */
-#include "bloop/image/ehframe.h"
+#include "bloop/image/image.h"
 #include "bloop/image/elf.h"
 
 #include <stdlib.h>

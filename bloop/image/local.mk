@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 bloop_libbloop_a_SOURCES += \
-	%D%/image.h %D%/elf.h %D%/image.c %D%/elf.c %D%/compress.c %D%/reloc.c %D%/debugfile.c %D%/ehframe.h %D%/ehframe.c
+	%D%/image.h %D%/elf.h %D%/image.c %D%/elf.c %D%/compress.c %D%/reloc.c %D%/debugfile.c %D%/ehframe.c
 
 check_PROGRAMS += %D%/image_test
 TESTS += %D%/image_test

@@ -237,7 +237,7 @@ static int read_for(struct asl_reader *r, struct property *p)
 }
 
 /* (LOOP l, PROCEDURE p): a kind of place determines its domain; other types are the papers' and have no effect. */
-int asl_read_context(struct asl_reader *r, struct property *p)
+static int read_context(struct asl_reader *r, struct property *p)
 {
     if (!take(r, "("))
         return 0;
@@ -323,7 +323,7 @@ static int read_refines(struct asl_reader *r, struct property *p)
     return p->refines_name ? 0 : -1;
 }
 
-int asl_read_clause(struct asl_reader *r, struct property *p)
+static int read_clause(struct asl_reader *r, struct property *p)
 {
     static const char *const words[] = {"CONDITION",   "CONFIDENCE", "SEVERITY", "TITLE", "EVIDENCE",
                                         "EXPLANATION", "REMEDY",     "REFINES",  "NEEDS", "FOR",
@@ -390,13 +390,13 @@ static void check_property(struct asl_reader *r, struct property *p)
 int asl_read_body(struct asl_reader *r, struct property *p)
 {
     size_t definitions = r->p->definitions.count, before = r->wrong;
-    int status = asl_read_context(r, p);
+    int status = read_context(r, p);
     if (status == 0)
         status = expect(r, "{", "the context of a property");
     if (status < 0)
         return -1;
     while (!is(r->t, "}") && r->t->kind != TOKEN_END) {
-        int clause = take(r, "LET") ? asl_read_let(r) : take(r, "IN") ? 0 : asl_read_clause(r, p);
+        int clause = take(r, "LET") ? asl_read_let(r) : take(r, "IN") ? 0 : read_clause(r, p);
         if (clause == 0 && r->t[-1].kind == TOKEN_SIGN && is(&r->t[-1], ";"))
             while (r->t->kind == TOKEN_WORD && is(&r->t[1], "=") && asl_read_let(r) == 0) /* LET a = 1; b = 2; IN */
                 ;

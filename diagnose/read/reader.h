@@ -66,8 +66,6 @@ static inline const char *name(struct asl_reader *r, const char *of_what)
 /* ---- clauses.c ------------------------------------------------------------------------------------ */
 
 int asl_read_let(struct asl_reader *);
-int asl_read_context(struct asl_reader *, struct property *);
-int asl_read_clause(struct asl_reader *, struct property *);
 /* Behind the ';' that ends a clause that is wrong; a '}' stays. */
 void asl_recover(struct asl_reader *);
 /* From the context to the closing brace. */

@@ -112,7 +112,8 @@ static uint32_t make_context(struct callgrind *c, uint32_t row)
                                            : hpcprof_add_context(c->into, &context);
 }
 
-uint32_t callgrind_context(struct callgrind *c, uint32_t row)
+/* The context of a row. */
+static uint32_t context_of_row(struct callgrind *c, uint32_t row)
 {
     uint32_t *context = &c->contexts.items[row];
     return *context != UINT32_MAX ? *context : (*context = make_context(c, row));
@@ -139,7 +140,7 @@ static void add_counts(struct callgrind *c, uint32_t row, const uint64_t *costs)
     for (size_t i = 0; i < c->event_count; i++) {
         if (costs[i] == 0)
             continue;
-        count.context = callgrind_context(c, row);
+        count.context = context_of_row(c, row);
         count.event = c->events[i];
         count.value = costs[i];
         hpcprof_add_count(c->into, &count);
@@ -163,12 +164,12 @@ void callgrind_flush(struct callgrind *c, bool last)
 }
 
 /* The first instruction of a called function was usually executed. */
-uint32_t callgrind_context_at(struct callgrind *c, const struct code_place *p)
+static uint32_t context_at(struct callgrind *c, const struct code_place *p)
 {
     struct hpcprof_context context = context_of(c, p);
     uint32_t row =
         c->distinct && !context.by_line ? callgrind_positions_at(&c->positions, p->object, p->address) : ROW_NONE;
-    return row != ROW_NONE ? callgrind_context(c, row) : hpcprof_add_context(c->into, &context);
+    return row != ROW_NONE ? context_of_row(c, row) : hpcprof_add_context(c->into, &context);
 }
 
 int callgrind_call_edges(struct callgrind *c)
@@ -182,8 +183,8 @@ int callgrind_call_edges(struct callgrind *c)
         const struct interner_key *k = &c->calls.rows.items[i].key;
         struct code_place callee = {k->a[1], k->a[2], k->a[3], 0, k->b[0], k->b[1]};
         struct call_sum sum = c->call_sums.items[i];
-        uint32_t caller = callgrind_context(c, k->a[0]);
-        call_edges_add(t, &(struct call_edge){caller, callgrind_context_at(c, &callee), sum.calls, sum.cost});
+        uint32_t caller = context_of_row(c, k->a[0]);
+        call_edges_add(t, &(struct call_edge){caller, context_at(c, &callee), sum.calls, sum.cost});
     }
     return 0;
 }
@@ -205,7 +206,7 @@ void callgrind_jumps_executed(struct callgrind *c)
 static uint32_t instruction(void *ctx, uint32_t object, uint64_t address)
 {
     struct callgrind *c = ctx;
-    uint32_t context = callgrind_context_at(c, &(struct code_place){.object = object, .address = address});
+    uint32_t context = context_at(c, &(struct code_place){.object = object, .address = address});
     return c->into->contexts[context].by_line ? ROW_NONE : context;
 }
 

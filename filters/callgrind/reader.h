@@ -165,10 +165,6 @@ struct code_place {
 void callgrind_settle_thread(struct callgrind *);
 /* The row of the position that the last line had. */
 uint32_t callgrind_position(struct callgrind *);
-/* The context of a row. */
-uint32_t callgrind_context(struct callgrind *, uint32_t row);
-/* The context of a place that need not have costs. */
-uint32_t callgrind_context_at(struct callgrind *, const struct code_place *);
 /* Costs become counts when other events are named, and at the end (last); then it is known whether there are jumps. */
 void callgrind_flush(struct callgrind *, bool last);
 int callgrind_call_edges(struct callgrind *);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-uint32_t hpcprof_reader_row(struct reader *r, const struct reader_rows *rows, uint64_t i, const char *what)
+/* The measurement's row for the file's row i; if there is none, `what` is the block's fault. */
+static uint32_t reader_row(struct reader *r, const struct reader_rows *rows, uint64_t i, const char *what)
 {
     if (i < rows->count)
         return rows->items[i];
@@ -137,9 +138,9 @@ static void read_contexts(struct reader *r, struct cursor *c)
         struct hpcprof_context row = {.parent = HPCPROF_NO_PARENT};
         uint64_t flags = cursor_uleb(c);
         if (flags & FORMAT_HAS_PARENT)
-            row.parent = hpcprof_reader_row(r, &r->contexts, cursor_uleb(c), "the parent of a context is missing");
+            row.parent = reader_row(r, &r->contexts, cursor_uleb(c), "the parent of a context is missing");
         module += (uint64_t)cursor_sleb(c);
-        row.module = hpcprof_reader_row(r, &r->modules, module, "the module of a context is missing");
+        row.module = reader_row(r, &r->modules, module, "the module of a context is missing");
         if (flags & FORMAT_BY_LINE) {
             row.by_line = true;
             row.procedure = hpcprof_reader_string(r, c);
@@ -158,7 +159,7 @@ static void read_contexts(struct reader *r, struct cursor *c)
 static void read_regions(struct reader *r, struct cursor *c)
 {
     for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
-        uint32_t parent = hpcprof_reader_row(r, &r->regions, cursor_uleb(c), "the parent of a region is missing");
+        uint32_t parent = reader_row(r, &r->regions, cursor_uleb(c), "the parent of a region is missing");
         str_id name = hpcprof_reader_string(r, c);
         if (c->bad || r->wrong)
             return;
@@ -191,15 +192,15 @@ static void read_counts(struct reader *r, struct cursor *c)
 {
     struct VEC(struct hpcprof_count) rows = {0};
     struct hpcprof_count row = {0};
-    row.thread = hpcprof_reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing");
-    row.event = hpcprof_reader_row(r, &r->events, cursor_uleb(c), "its event is missing");
-    row.region = hpcprof_reader_row(r, &r->regions, cursor_uleb(c), "its region is missing");
+    row.thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing");
+    row.event = reader_row(r, &r->events, cursor_uleb(c), "its event is missing");
+    row.region = reader_row(r, &r->regions, cursor_uleb(c), "its region is missing");
     uint64_t flags = cursor_uleb(c), context = 0;
     if (r->wrong || c->bad)
         return;
     for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad && !r->wrong; n--) {
         context += cursor_uleb(c);
-        row.context = hpcprof_reader_row(r, &r->contexts, context, "the context of a count is missing");
+        row.context = reader_row(r, &r->contexts, context, "the context of a count is missing");
         row.samples = cursor_uleb(c);
         row.value =
             flags & FORMAT_HAS_VALUES ? cursor_uleb(c) : times_period(row.samples, r->p->events[row.event].period);
@@ -214,11 +215,11 @@ static void read_counts(struct reader *r, struct cursor *c)
 
 static void read_totals(struct reader *r, struct cursor *c)
 {
-    struct hpcprof_total row = {.thread = hpcprof_reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing")};
+    struct hpcprof_total row = {.thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing")};
     if (r->wrong)
         return;
     for (uint64_t n = hpcprof_reader_count(r, c); n > 0 && !c->bad; n--) {
-        row.event = hpcprof_reader_row(r, &r->events, cursor_uleb(c), "the event of a total is missing");
+        row.event = reader_row(r, &r->events, cursor_uleb(c), "the event of a total is missing");
         row.value = cursor_uleb(c);
         if (c->bad || r->wrong)
             return;
@@ -228,7 +229,7 @@ static void read_totals(struct reader *r, struct cursor *c)
 
 static void read_thread_end(struct reader *r, struct cursor *c)
 {
-    uint32_t thread = hpcprof_reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing");
+    uint32_t thread = reader_row(r, &r->threads, cursor_uleb(c), "its thread is missing");
     uint64_t end_ns = cursor_uleb(c), cpu_ns = cursor_uleb(c);
     str_id name = hpcprof_reader_string(r, c);
     if (r->wrong || c->bad)

@@ -29,8 +29,6 @@ struct reader {
     const char *wrong; /* the fault in the current block; NULL: none */
 };
 
-/* The measurement's row for the file's row i; if there is none, `what` is the block's fault. */
-uint32_t hpcprof_reader_row(struct reader *, const struct reader_rows *, uint64_t i, const char *what);
 str_id hpcprof_reader_string(struct reader *, struct cursor *);
 /* The number of rows that follow; each takes at least a byte, so more rows than bytes is nonsense. */
 uint64_t hpcprof_reader_count(struct reader *, struct cursor *);
