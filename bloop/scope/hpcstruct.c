@@ -294,26 +294,6 @@ static str_id file_of(struct scope_reader *r, const struct xml_event *e, const c
     return f && *f ? file_id(r, f) : r->files.items[r->files.count - 2];
 }
 
-static int element_kind(const char *name)
-{
-    switch (name[0] && !name[1] ? name[0] : strcmp(name, "LM") == 0 ? 'M' : 0) {
-    case 'M':
-        return SCOPE_MODULE;
-    case 'F':
-        return SCOPE_FILE;
-    case 'P':
-        return SCOPE_PROC;
-    case 'A':
-        return SCOPE_INLINE;
-    case 'L':
-        return SCOPE_LOOP;
-    case 'S':
-        return SCOPE_STMT;
-    default:
-        return -1;
-    }
-}
-
 static bool may_stand(int above, int kind)
 {
     switch (kind) {
@@ -392,7 +372,7 @@ static int read_scope(struct scope_reader *r, const struct xml_event *e, int kin
 int scope_read_hpcstruct_begin(void *ctx, const struct xml_event *e, struct err *err)
 {
     struct scope_reader *r = ctx;
-    int kind = element_kind(e->element);
+    int kind = scope_element_kind(e->element);
     uint32_t line;
     *vec_push(&r->marks) = MARK_NOTHING;
     str_id around = r->files.count ? r->files.items[r->files.count - 1] : 0;

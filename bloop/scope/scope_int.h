@@ -70,6 +70,7 @@ struct scope_reader {
     uint32_t call_line;
 };
 void scope_reader_finish_hpcstruct(struct scope_reader *); /* last lines, which the format lacks */
+int scope_element_kind(const char *name);                  /* of both formats; -1: another element */
 int scope_read_xml_begin(void *ctx, const struct xml_event *, struct err *);
 int scope_read_xml_end(void *ctx, const struct xml_event *, struct err *);
 int scope_read_hpcstruct_begin(void *ctx, const struct xml_event *, struct err *);

@@ -322,7 +322,7 @@ static void read_names(struct scope_reader *r, const struct xml_event *e, struct
     s->link_name = add(r, e, "ln", s->kind == SCOPE_PROC ? s->name : 0);
 }
 
-static int element_kind(const char *name)
+int scope_element_kind(const char *name)
 {
     static const struct {
         const char *name;
@@ -356,7 +356,7 @@ static int place(struct scope_reader *r, const struct xml_event *e, int kind, st
 int scope_read_xml_begin(void *ctx, const struct xml_event *e, struct err *err)
 {
     struct scope_reader *r = ctx;
-    int kind = element_kind(e->element);
+    int kind = scope_element_kind(e->element);
     *vec_push(&r->marks) = MARK_NOTHING;
     if (strcmp(e->element, "PGM") == 0 && r->marks.count == 1) {
         const char *version = xml_attr_get(e, "version");
