@@ -56,25 +56,34 @@ static void gcov_file(struct builder *s, uint32_t event, const struct json *j, j
     }
 }
 
-int gcov_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
+/* Adds each file of a report's list; `lacks`: the error if there is no list. */
+static int convert_report(
+    const struct filter_input *in, struct hpcprof *into, const char *tool, const char *list, const char *lacks,
+    void (*add)(struct builder *, uint32_t event, const struct json *, json_ix, const char *module), struct err *err)
 {
     struct json *j;
-    (void)warnings;
     if (json_read(in->bytes, in->len, in->name, &j, err) < 0)
         return -1;
-    json_ix files = json_get(j, 0, "files");
+    json_ix files = json_get(j, 0, list);
     int status = 0;
     if (json_type_of(j, files) != JSON_ARRAY)
-        status = wrong_json(in, j, 0, "has no list of files as written by gcov --json-format", err);
+        status = wrong_json(in, j, 0, lacks, err);
     else {
-        struct builder s = builder_begin(into, in, "gcov", "");
+        struct builder s = builder_begin(into, in, tool, "");
         uint32_t event = executions(&s);
         const char *module = in->options->program ? in->options->program : "[unknown]";
         for (json_ix i = json_first(j, files); i != JSON_NONE; i = json_next(j, i))
-            gcov_file(&s, event, j, i, module);
+            add(&s, event, j, i, module);
     }
     json_free(j);
     return status;
+}
+
+int gcov_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
+{
+    (void)warnings;
+    return convert_report(in, into, "gcov", "files", "has no list of files as written by gcov --json-format", gcov_file,
+                          err);
 }
 
 /* ---- lcov ------------------------------------------------------------------------------------------------- */
@@ -294,23 +303,15 @@ static void llvm_file(struct builder *s, uint32_t event, const struct json *j, j
         llvm_line(s, event, &p, line, &held, entries);
 }
 
+static void llvm_export(struct builder *s, uint32_t event, const struct json *j, json_ix export, const char *module)
+{
+    for (json_ix f = json_first(j, json_get(j, export, "files")); f != JSON_NONE; f = json_next(j, f))
+        llvm_file(s, event, j, f, module);
+}
+
 int llvm_cov_convert(const struct filter_input *in, struct hpcprof *into, struct warnings *warnings, struct err *err)
 {
-    struct json *j;
     (void)warnings;
-    if (json_read(in->bytes, in->len, in->name, &j, err) < 0)
-        return -1;
-    int status = 0;
-    if (json_type_of(j, json_get(j, 0, "data")) != JSON_ARRAY)
-        status = wrong_json(in, j, 0, "has no \"data\" as written by llvm-cov export", err);
-    else {
-        struct builder s = builder_begin(into, in, "llvm-cov", "");
-        uint32_t event = executions(&s);
-        const char *module = in->options->program ? in->options->program : "[unknown]";
-        for (json_ix d = json_first(j, json_get(j, 0, "data")); d != JSON_NONE; d = json_next(j, d))
-            for (json_ix f = json_first(j, json_get(j, d, "files")); f != JSON_NONE; f = json_next(j, f))
-                llvm_file(&s, event, j, f, module);
-    }
-    json_free(j);
-    return status;
+    return convert_report(in, into, "llvm-cov", "data", "has no \"data\" as written by llvm-cov export", llvm_export,
+                          err);
 }
