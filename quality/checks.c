@@ -9,7 +9,7 @@
 
 /* ---- reporting --------------------------------------------------------------------------- */
 
-static double saved(double before, double after)
+double finder_saved(double before, double after)
 {
     return after < before ? 100 * (1 - after / before) : 0;
 }
@@ -23,7 +23,7 @@ struct gain finder_gain(const struct finder *f, double cycles)
     for (int shorter = 0; shorter <= (isnan(q->trips) ? 1 : 0); shorter++)
         for (int memory = 0; memory <= (q->from_memory_known != 0); memory++) {
             double least = memory ? q->from_memory : 0;
-            double one = saved(fmax(shorter ? q->bound_short : q->bound, least), fmax(cycles, least));
+            double one = finder_saved(fmax(shorter ? q->bound_short : q->bound, least), fmax(cycles, least));
             gain.low = fmin(gain.low, one);
             gain.high = fmax(gain.high, one);
         }

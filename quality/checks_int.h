@@ -54,6 +54,7 @@ struct gain { /* of the loop's cycles, percent; NaN: not known */
 /* The possible gain if so many cycles were enough: an interval, because it is unknown whether the data come from
    memory and whether entries of the loop are too short for chains to matter. NaN: unknown. */
 struct gain finder_gain(const struct finder *, double cycles);
+double finder_saved(double before, double after); /* percent */
 /* No more than that part of the time (0 to 1; NaN: not known) that was seen to be waited for. */
 struct gain finder_limit(struct gain, double part);
 /* The trip count, and so whether chains limit the loop, is mostly unknown. */

@@ -44,8 +44,7 @@ static struct gain contiguous_gain(const struct finder *f)
         bytes += f->b->refs.items[i].stride == STRIDE_NONE
                      ? 0
                      : quality_memory_size(finder_memory(f, &f->b->refs.items[i]), f->b->machine);
-    double after = fmax(q->bound, fmin(q->from_memory, bytes / QUALITY_MEMORY_BYTES)),
-           saved = 100 * (1 - after / before);
+    double saved = finder_saved(before, fmax(q->bound, fmin(q->from_memory, bytes / QUALITY_MEMORY_BYTES)));
     if (q->bound <= 0 || q->from_memory_known == 0)
         return GAIN_UNKNOWN;
     return (struct gain){q->from_memory_known == 1 ? saved / 2 : 0, saved};
