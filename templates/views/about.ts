@@ -34,7 +34,7 @@ export function runsTable(processes: readonly Process[]): HTMLElement {
     return h(
       'p',
       { class: 'muted' },
-      'The database does not say: the measurements came from an import that names no run.',
+      'Unknown: the measurements were imported from a file that does not describe its run.',
     );
   const some = processes.slice(0, 200);
   const ranks = some.some((p) => p.rank >= 0);
@@ -128,7 +128,7 @@ export function aboutDialog(app: App, close: () => void): HTMLElement {
     'div',
     { class: 'dialog-body wide' },
     h('header', { class: 'dialog-head' }, h('h2', null, 'About this database'), button('Close', 'Esc', close)),
-    h('h3', null, model.warnings.length ? 'Warnings: what these results lack' : 'Warnings'),
+    h('h3', null, model.warnings.length ? 'Warnings: limitations of these results' : 'Warnings'),
     model.warnings.length
       ? h('ul', { class: 'warnings' }, ...model.warnings.map((w) => h('li', null, visible(w))))
       : h('p', { class: 'muted' }, 'None.'),

@@ -72,8 +72,8 @@ class BarriersPane implements Pane {
       { class: 'why-title' },
       h('b', null, 'Phases and the barriers that end them '),
       button(
-        this.#normalized ? 'Show times' : 'Show parts of the whole',
-        'Absolute times, or each column as a whole',
+        this.#normalized ? 'Show times' : 'Show shares of the total',
+        'Absolute times, or each column as 100%',
         () => this.#set(() => (this.#normalized = !this.#normalized)),
         'link',
       ),

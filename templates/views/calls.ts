@@ -76,7 +76,7 @@ const notOnPaths = (app: App, place: PlaceIx): HTMLElement =>
 
 /** Bottom-up, from the selection. */
 class CallersPane implements Pane {
-  readonly element = h('section', { class: 'pane callers-tree', 'aria-label': 'Callers of what is selected' });
+  readonly element = h('section', { class: 'pane callers-tree', 'aria-label': 'Callers of the selection' });
   readonly #tables = new TreeTables('callers', 'Called from');
   readonly #made = new Memo<{ tree: TreeApp; isCut: boolean } | null>();
   #shown: unknown = undefined; // null: to show that there is nothing
@@ -91,7 +91,7 @@ class CallersPane implements Pane {
     const calls = app.trees.calls();
     if (!calls || selected === null) {
       this.#shown = undefined;
-      this.element.replaceChildren(nothing(selected === null ? 'Select a row to see who called it.' : 'Reading …'));
+      this.element.replaceChildren(nothing(selected === null ? 'Select a row to see its callers.' : 'Reading …'));
       return;
     }
     const made = this.#made.get([calls, selected], () => this.#make(calls, selected));

@@ -90,13 +90,13 @@ function hotChoice(app: App): HTMLElement {
       .sort((a, b) => a - b)
       .map((p) => h('option', { value: String(p), selected: p === store.state.hot }, `${p}%`)),
   );
-  return h('label', { class: 'check' }, 'The hot path goes on while a child has', select, 'of its parent');
+  return h('label', { class: 'check' }, 'Follow the hot path while a child has at least', select, 'of its parent');
 }
 
 export function columnsDialog(app: App, close: () => void): HTMLElement {
   const { model, store } = app;
   const body = h('tbody', null);
-  const none = h('p', { class: 'muted', hidden: true }, 'No metric has this in its name or description.');
+  const none = h('p', { class: 'muted', hidden: true }, 'No metric has this text in its name or description.');
   const search = h('input', {
     type: 'search',
     class: 'filter',
@@ -143,10 +143,10 @@ export function columnsDialog(app: App, close: () => void): HTMLElement {
       'p',
       { class: 'dialog-tools' },
       search,
-      button('Show none', 'Take all columns away', () => (store.dispatch({ type: 'show-columns', shown: [] }), fill())),
+      button('Show none', 'Remove all columns', () => (store.dispatch({ type: 'show-columns', shown: [] }), fill())),
       button(
         'As at first',
-        'The columns the database asks for',
+        'Restore the default columns of the database',
         () => (store.dispatch({ type: 'show-columns', shown: app.start.shown }), fill()),
       ),
       formChoice(app),

@@ -62,7 +62,7 @@ class DistributionPane implements Pane {
     const given = distributionAt(model, model.tables[at], rows, name, state.selected ?? 0);
     const metric = model.metrics.find((m) => m.name === name);
     if (!given || !metric)
-      return frame.showNothing('The threads of this place were not kept apart: it is not among those that cost most.');
+      return frame.showNothing('This place has no values by thread: they are stored only for the most expensive places.');
     if (given.shares.length === 1)
       return frame.showNothing('The program ran in one thread: there is nothing to compare.');
     const scale = scaleFor(metric, summed(given.shares).most.value);
@@ -74,8 +74,8 @@ class DistributionPane implements Pane {
     const { model, state } = this.app;
     const forms = [
       ['order', given.ranks.size ? 'By rank' : given.hasProcesses ? 'By process' : 'By thread', 'In their order'],
-      ['sorted', 'Sorted', 'The one with most first'],
-      ['histogram', 'Histogram', 'How many have how much'],
+      ['sorted', 'Sorted', 'Largest value first'],
+      ['histogram', 'Histogram', 'Number of threads by value'],
     ] as const;
     const titles = names.map((id) => {
       const metric = model.metrics.find((m) => m.name === id);
@@ -91,7 +91,7 @@ class DistributionPane implements Pane {
         'b',
         {
           class: 'chart-title',
-          title: isElsewhere ? 'The nearest scope around it that was kept by thread' : undefined,
+          title: isElsewhere ? 'The nearest enclosing scope that has values by thread' : undefined,
         },
         visible(labelOf(model, given.place).text),
       ),

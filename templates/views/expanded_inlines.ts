@@ -175,7 +175,7 @@ export class OpenedCalls {
       { class: 'line-text', role: 'gridcell' },
       h('span', { class: 'extra-name', title: visible(inlined.name) }, visible(`⤷ ${shortCall(inlined.name)}`)),
       muted(visible(` ${where}${inlined.copies > 1 ? ` ×${inlined.copies}` : ''}  `)),
-      button('go there', 'Select it: its own source', () => app.select(inlined.place), 'call-chip'),
+      button('go there', 'Select it and show its source', () => app.select(inlined.place), 'call-chip'),
     );
   }
 

@@ -107,7 +107,7 @@ class FilesPane implements Pane {
         this.#elsewhere,
         'code without source lines',
         '',
-        'Code of which no source line is known: the modules say whose',
+        'Code without line information: see its load modules',
         true,
       );
     const { name, state } = this.app.model.files[file];

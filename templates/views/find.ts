@@ -36,8 +36,8 @@ export class FindBar {
       'div',
       { class: 'source-find', role: 'search', hidden: true },
       this.#box,
-      button('‹', 'The one before (Shift+Enter)', () => this.#step(-1), 'button small'),
-      button('›', 'The next one (Enter)', () => this.#step(1), 'button small'),
+      button('‹', 'Previous match (Shift+Enter)', () => this.#step(-1), 'button small'),
+      button('›', 'Next match (Enter)', () => this.#step(1), 'button small'),
       this.#count,
       button('✕', 'Close (Esc)', () => this.#close(), 'button small'),
     );

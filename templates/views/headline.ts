@@ -80,10 +80,10 @@ export function efficiencies(app: App): HTMLElement | null {
   return h(
     'p',
     { class: 'facts-line', 'aria-label': 'Efficiencies' },
-    part(e.parallel, 'parallel efficiency', 'Of the time of all threads at barriers and before them, the part that is not waiting'),
+    part(e.parallel, 'parallel efficiency', 'Share of the time of all threads, in phases and at barriers, that is not waiting'),
     '=',
-    part(e.balance, 'load balance', 'The mean busy time of a thread, of the busy time of the one with most'),
+    part(e.balance, 'load balance', 'Mean busy time of the threads divided by that of the busiest one'),
     '×',
-    part(e.parallel / e.balance, 'synchronization', 'What threads lose by waiting although all have as much to do in total'),
+    part(e.parallel / e.balance, 'synchronization', 'Time lost to waiting although the threads have equal work in total'),
   );
 }

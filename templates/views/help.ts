@@ -10,7 +10,7 @@ const TERMS: readonly (readonly [string, string])[] = [
   ],
   [
     'Exclusive',
-    'Of a procedure or an inlined call: its own code (“self”), with its loops and inlined calls, without what it calls. Of a loop: without inner loops and inlined calls.',
+    'Of a procedure or an inlined call: its own code (“self”), with its loops and inlined calls, without the functions it calls. Of a loop: without inner loops and inlined calls.',
   ],
   [
     'Percent',
@@ -18,7 +18,7 @@ const TERMS: readonly (readonly [string, string])[] = [
   ],
   [
     'Numbers beside the source',
-    'What a line costs; in grey, with what begins there or is called there. The colour is the line’s own cost.',
+    'The exclusive cost of a line; in grey, inclusive of scopes that begin or are called there. The colour is the exclusive cost.',
   ],
   [
     'Blank and 0',
@@ -38,7 +38,7 @@ const TERMS: readonly (readonly [string, string])[] = [
   ],
   [
     'Call paths',
-    'Who called whom, from the first function down: a row for each call, with its line, in the loops around it. “Callers” has the call paths to the selection, with shares of its cost; its card lists who calls it and what it calls. “Fold recursion” shows each procedure once on a path.',
+    'Call paths, from the first function down: a row for each call, with its line, in the loops around it. “Callers” has the call paths to the selection, with shares of its cost; its card lists who calls it and what it calls. “Fold recursion” shows each procedure once on a path.',
   ],
 ];
 
@@ -79,12 +79,12 @@ export function helpDialog(close: () => void): HTMLElement {
     h(
       'p',
       null,
-      'Five views, each a question: Summary (what is wrong?), Code (where?), Calls (who calls it?), Time (when, and who waits?), Memory (which data?); Data has every other table. Everything in the summary is a link. Code opens on the hottest loop or line with its source. Select a row, a box, a line or an instruction, and all panes follow; the card says what is known of it. Click a column’s head to sort by it: the same metric then colours the source and the file list. The address of the page holds what you see, so a link shows others the same.',
+      'Five views, each a question: Summary (what is wrong?), Code (where?), Calls (who calls it?), Time (when, and who waits?), Memory (which data?); Data has every other table. Everything in the summary is a link. Code opens on the hottest loop or line with its source. Select a row, a box, a line or an instruction, and all panes follow; its details are in the card. Click a column’s head to sort by it: the same metric then colours the source and the file list. The address of the page holds the current view, so a link shows others the same.',
     ),
     h(
       'div',
       { class: 'help-columns' },
-      h('div', null, h('h3', null, 'Words'), list(TERMS, false)),
+      h('div', null, h('h3', null, 'Terms'), list(TERMS, false)),
       h('div', null, h('h3', null, 'Keys'), list(KEYS, true)),
     ),
   );

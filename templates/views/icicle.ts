@@ -130,9 +130,9 @@ class IciclePane implements Pane {
       ...legend,
       h('span', { class: 'spacer' }),
       this.app.state.zoom
-        ? button('Whole program', 'Leave the scope one looks into (Escape)', () => this.app.zoomTo(0), 'button small')
+        ? button('Whole program', 'Back to the whole program (Escape)', () => this.app.zoomTo(0), 'button small')
         : '',
-      button('Fill', 'Fill the window with this picture, or give it its place back (x)', fillWindow, 'button small'),
+      button('Fill', 'Fill the window with this picture, or restore its size (x)', fillWindow, 'button small'),
       button('SVG', 'Save this picture', () => saveFile('icicle.svg', 'image/svg+xml', this.#svg()), 'button small'),
       button(
         'PNG',
@@ -157,7 +157,7 @@ class IciclePane implements Pane {
     canvas.style.height = `${height}px`;
     canvas.setAttribute(
       'aria-label',
-      `Icicle of ${boxes.count} scopes of the ${this.title}; the table beside it has the same numbers`,
+      `Icicle of ${boxes.count} scopes of the ${this.title}; the table next to it has the same numbers`,
     );
     const pen = canvas.getContext('2d');
     if (!pen) return;

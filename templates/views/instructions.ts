@@ -135,7 +135,7 @@ export class InstructionsPane implements Pane {
     const piece = pieces[Math.min(this.#build, pieces.length - 1)];
     if (!piece)
       return this.#drawNothing(
-        `The database has no instructions of ${labelOf(app.model, procedure).text}: its binary was not there, too little of the cost is in it, or there would have been too much code.`,
+        `The database has no instructions of ${labelOf(app.model, procedure).text}: its binary was not available, too little of the cost is in it, or the limit on the size of code was reached.`,
       );
     const same = before && before.piece.first === piece.first && before.code === code;
     const shown = same ? before.shown : show(code, piece);
@@ -173,7 +173,7 @@ export class InstructionsPane implements Pane {
       pieces.length > 1
         ? button(
             `Build ${this.#build + 1} of ${pieces.length}`,
-            'Two builds of its module are compared: show the next one',
+            'Several builds of this module are compared: show the next one',
             () => {
               this.#build = (this.#build + 1) % pieces.length;
               this.app.drawSoon();
@@ -192,8 +192,8 @@ export class InstructionsPane implements Pane {
       h('span', { class: 'insn-loops' }),
       h('span', { class: 'insn-chain' }),
       h('span', { class: 'insn-text' }, 'instruction'),
-      h('span', { class: 'insn-uops', title: 'Uops as the front end counts them; 0: it goes with the branch behind it' }, 'uops'),
-      h('span', { class: 'insn-ports', title: 'The ports that each uop may take' }, 'ports'),
+      h('span', { class: 'insn-uops', title: 'Uops as the front end counts them; 0: fused with the branch after it' }, 'uops'),
+      h('span', { class: 'insn-ports', title: 'Execution ports for each uop' }, 'ports'),
       h('span', { class: 'insn-latency', title: 'Cycles from the last operand to the result' }, 'latency'),
     );
   }
@@ -297,7 +297,7 @@ export class InstructionsPane implements Pane {
         {
           class: 'insn-chain',
           role: 'gridcell',
-          title: isChain ? 'On the longest chain of values that each iteration hands on to the next' : undefined,
+          title: isChain ? 'On the longest loop-carried dependency chain' : undefined,
         },
         isChain ? '●' : '',
       ),

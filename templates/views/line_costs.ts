@@ -124,7 +124,7 @@ export function gutterCells(app: App, costs: Costs, line: number): HTMLElement[]
 // ---- the head above them ----
 
 const MEANING =
-  'For each line, over all its places. Where a line begins a loop or a procedure, or calls what was inlined, its number is the cost of all that, in grey; the colour is the cost of the line itself.';
+  'For each line, over all its places. Where a line begins a loop or a procedure, or calls an inlined function, its number is their inclusive cost, in grey; the colour is the cost of the line itself.';
 
 function metricHead(app: App, cost: Cost, className: string, title: string): HTMLElement {
   const unit = unitIn(app.state.form, cost.column.metric, cost.scale);

@@ -21,11 +21,11 @@ const count = (x: number): string => (Number.isNaN(x) ? '' : formatExact(x));
 
 const USE_HEADS: readonly Head[] = [
   number('Misses'),
-  number('of level', '%', 'Of all misses of the level in the run'),
+  number('of level', '%', 'Share of all misses of this level in the run'),
   number('Ratio', '%', 'Misses of accesses'),
-  number('Cold', '%', 'Of the misses: the first use of a line'),
-  number('Temporal', '%', 'Of the hits: on bytes that had been touched since the block came in'),
-  number('Spatial', '%', 'Of the bytes of evicted lines: had been used'),
+  number('Cold', '%', 'Share of the misses that are the first use of a line'),
+  number('Temporal', '%', 'Share of the hits on bytes that had been touched since the line was loaded'),
+  number('Spatial', '%', 'Share of the bytes of evicted lines that had been used'),
 ];
 const useCells = (r: Reference): HTMLElement[] => [
   cell(count(r.misses), true),

@@ -132,7 +132,7 @@ export function whereBars(app: App, column: Column): HTMLElement[] {
   return [
     h(
       'section',
-      { class: 'where', 'aria-label': 'Where the samples fell' },
+      { class: 'where', 'aria-label': 'Distribution of the samples' },
       h('h2', null, 'Where'),
       h(
         'div',

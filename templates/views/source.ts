@@ -317,13 +317,13 @@ class SourcePane implements Pane {
         'span',
         {
           class: 'instances',
-          title: 'How many places of the program this line became: once for each loop copy and each inlined call',
+          title: 'Number of places in the program for this line: one for each loop copy and each inlined call',
         },
         text,
       ),
       ...(all.length > 1
         ? [
-            step('‹', 'The place before ([)', -1),
+            step('‹', 'Previous place ([)', -1),
             step('›', 'The next place (])', 1),
             button(
               'All',

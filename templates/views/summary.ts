@@ -85,7 +85,7 @@ export class SummaryPage {
           h(
             'p',
             { class: 'empty small' },
-            'Nothing fell into this run: did the program run long enough, and did it do what it should?',
+            'This run has no samples. Did the program run long enough, and did it work?',
           ),
         ),
         this.#lacking(null),
@@ -134,7 +134,7 @@ export class SummaryPage {
       return this.#hotItem(hot, column, callee === NONE ? '' : `calls ${calleeName(app, callee)}`);
     });
     const go = (text: string, view: 'loop' | 'calls'): HTMLElement =>
-      button(text, 'The table of all of them', () => app.store.dispatch({ type: 'view', view }), 'link');
+      button(text, 'Show all of them in a table', () => app.store.dispatch({ type: 'view', view }), 'link');
     return section(
       'Hot places',
       'your code; libraries are counted where you call them',
@@ -191,7 +191,7 @@ export class SummaryPage {
       more > 0
         ? button(
             `all ${formatExact(list.count)}`,
-            `The table of all of them`,
+            `Show all of them in a table`,
             () => app.store.dispatch({ type: 'view', view: level }),
             'link',
           )
@@ -324,7 +324,7 @@ export class SummaryPage {
         all.length > LISTED
           ? button(
               `all ${all.length}`,
-              'The table, sorted by the difference',
+              'Show the table, sorted by the difference',
               () => {
                 app.store.dispatch({ type: 'show-columns', shown: [...new Set([...app.state.shown, difference.id])] });
                 if (app.state.sortBy !== difference.id) app.store.dispatch({ type: 'sort', by: difference.id });
@@ -349,7 +349,7 @@ export class SummaryPage {
       d.values.map((text, i) => h('td', { title: visible(d.whole[i]) }, visible(text || '–')));
     return [
       section(
-        'What differs between the runs',
+        'Differences between the runs',
         '',
         h(
           'table',
@@ -407,12 +407,12 @@ export class SummaryPage {
     return [
       section(
         'Findings',
-        'by potential gain and confidence',
+        'largest likely gain first',
         h('ol', { class: 'hot' }, ...all.slice(0, LISTED).map((f) => findingItem(app, f))),
         all.length > LISTED
           ? button(
               `all ${all.length}`,
-              'The table of all of them',
+              'Show all of them in a table',
               () => app.showTable('findings'),
               'link',
             )

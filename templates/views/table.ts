@@ -53,15 +53,15 @@ export function columnTitle(app: App, column: Column): string {
   if (metric.estimated) lines.push('Estimated: the event was counted only part of the time');
   if (column.difference)
     lines.push(
-      `Percent: of ${column.difference.base.metric.displayName} in the whole program; + is worse. Grey: within the noise of sampling. What ran in one run only counts as 0 in the other`,
+      `Percent: of ${column.difference.base.metric.displayName} in the whole program; + is worse. Grey: within the noise of sampling. Code that ran in only one run counts as 0 in the other`,
     );
   if (app.columns.isRatio(column))
     lines.push(
-      `Sorted by it, rows below ${RATIO_NEEDS * 100}% of the program come last: a ratio of a few samples says little`,
+      `Sorted by it, rows below ${RATIO_NEEDS * 100}% of the program come last: a ratio of a few samples is not reliable`,
     );
   lines.push(
     column.exclusive
-      ? 'Exclusive: the procedure’s own code with its loops and inlined calls, without what it calls; of a loop, without inner loops'
+      ? 'Exclusive: the procedure’s own code with its loops and inlined calls, without the functions it calls; of a loop, without inner loops'
       : 'Inclusive: the scope with everything inside it; on call paths, with everything it calls. The darker part of a bar is exclusive',
   );
   const failure = app.columns.failure(column);
@@ -518,7 +518,7 @@ export class TablePane {
     if (this.table.instances(row) > 1 && columns.isRatio(column) && !column.formula)
       return 'No value: the page cannot compute this metric over several instances';
     if (this.app.model.isMade && !column.metric.summed)
-      return 'No value: of paths that were put together by folding recursion, only what can be added up is known; statistics over threads are not';
+      return 'No value: after folding recursion only metrics that can be added up are known, statistics over threads are not';
     return 'No data here (which is not 0)';
   }
 

@@ -48,7 +48,7 @@ export class TimelineView {
       h('b', null, 'Episodes over time '),
       button(
         this.#asTable ? 'As a picture' : 'As a table',
-        'The kept episodes: the worst of each barrier and a sample of the rest',
+        'Recorded episodes: the longest of each barrier and a sample of the rest',
         () => {
           this.#asTable = !this.#asTable;
           this.#draw();

@@ -26,11 +26,11 @@ const TAB_TITLES: { readonly [V in TableView]: string } = {
   tree: 'Program, load modules, files, procedures, inlined calls, loops and lines (1)',
   line: 'All source lines (2)',
   loop: 'All loops (3)',
-  procedure: 'All procedures, each with what was inlined into it (4)',
+  procedure: 'All procedures, each including the code inlined into it (4)',
   inline: 'All procedures that were inlined, over all their calls (5)',
-  file: 'All files, by the procedures that stand in them, with what was inlined into those from elsewhere (6). The Files pane counts each file’s own lines instead.',
+  file: 'All files, by the procedures defined in them, including code inlined from other files (6). The Files pane counts each file’s own lines instead.',
   module: 'The program and its shared libraries (7)',
-  calls: 'Who called whom, from the first function down, with loops and inlined calls in between (8)',
+  calls: 'Call paths, from the first function down, with loops and inlined calls in between (8)',
 };
 
 const FILTER_TITLE = `Text that is in a name, or file:line
@@ -121,7 +121,7 @@ export class TopBar {
           model.warnings.length ? 'button has-warnings' : 'button',
         ),
         themeButton(app),
-        button('? Help', 'What all this means, and the keys (?)', () =>
+        button('? Help', 'Explanation of this page, and its keys (?)', () =>
           store.dispatch({ type: 'panel', panel: 'help' }),
         ),
       ),
@@ -217,7 +217,7 @@ export class TableTools {
       button('Hot path', 'From the selected row down its costliest children, while each has half of its parent (h)', () =>
         app.front.followHotPath(app.front.state.selected ?? 0),
       ),
-      button('Picture', 'The icicle beside the table, or the flame graph of calls, on or off (g)', togglePicture),
+      button('Picture', 'Show or hide the icicle, or the flame graph of calls (g)', togglePicture),
       button('Expand', 'Open everything below the selected row (*)', () =>
         app.front.expandBelow(app.front.state.selected ?? 0),
       ),
@@ -254,7 +254,7 @@ export class TableTools {
         {
           class: 'check',
           title:
-            'One row for each thing in the source, over all its copies in the program: loop versions, inlined calls, template instances. Off: each copy has its own row.',
+            'One row for each source construct, adding up all its copies in the program: loop versions, inlined calls, template instances. Off: each copy has its own row.',
         },
         this.#fuse,
         'One row per source construct',
@@ -284,7 +284,7 @@ export class TableTools {
         this.#treeTools,
         this.#callTools,
         this.#flatTools,
-        button('CSV', 'Save the rows and columns that are shown as CSV', () =>
+        button('CSV', 'Save the displayed rows and columns as CSV', () =>
           saveFile('hpcview.csv', 'text/csv', tableCsv(app.front.model, app.front.table(), app.front.shownColumns())),
         ),
       ),
@@ -345,7 +345,7 @@ export class TableTools {
 
 /** From the program down to the selection. */
 export class PathBar {
-  readonly element = h('nav', { class: 'path', 'aria-label': 'Where the selected row stands' });
+  readonly element = h('nav', { class: 'path', 'aria-label': 'Path to the selected row' });
   #drawn: number | null | undefined;
 
   constructor(private readonly app: App) {}

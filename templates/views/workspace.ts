@@ -88,7 +88,7 @@ class SlotView {
   ) {
     this.#types = panes.filter((p) => p.slot === slot && p.isThere(app));
     this.#tabs = this.#types.map((p) => tabButton(p.title, `tab-${p.name}`, () => this.#choose(p.name)));
-    this.#closer = button('–', 'Close this part; a click on a tab opens it again', () => this.#choose(''), 'tab close');
+    this.#closer = button('–', 'Close this part; click a tab to open it again', () => this.#choose(''), 'tab close');
     this.#closer.setAttribute('aria-label', `Close ${SLOT_NAMES[slot]}`);
     this.#frame.setAttribute('role', 'tabpanel');
     if (whyNone) this.#frame.append(h('p', { class: 'empty' }, whyNone));
@@ -133,7 +133,7 @@ class SlotView {
 }
 
 const WHY_NONE: { readonly [P in Page]: string } = {
-  time: 'No barriers, waits or values by thread were measured. “hpcview record --phases -- ./program” records who waits where, how long, and for whom.',
+  time: 'No barriers, waits or values by thread were measured. “hpcview record --phases -- ./program” records where threads wait, how long, and for which thread.',
   memory:
     'No memory accesses were simulated. “hpcview simulate -- ./program” counts cache misses by reference and array, and what evicts them.',
   data: 'The database has no other tables.',

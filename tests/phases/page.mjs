@@ -21,7 +21,7 @@ const heights = async () => {
 const said = async () => (await pane.innerText()).replace(/\s+/g, ' ');
 console.log('runs', (await pane.locator('.stack-name').allInnerTexts()).join(' '));
 console.log('absolute', await heights());
-await pane.getByText('Show parts of the whole').click();
+await pane.getByText('Show shares of the total').click();
 await pane.getByText('Show times').waitFor();
 console.log('normalized', await heights());
 console.log('segments', await pane.locator('.stack').first().locator('.stack-part').count());
