@@ -336,8 +336,10 @@ static void add_insn(struct columns_of_code *o, const struct code *c, const stru
     const union table_cell *cell = cells(c, row);
     double whole = experiment_value(e, t->sort_metric, 0, VALUE_INCLUSIVE), own = value_of(c, row, t->sort_metric);
     add_cell(o, o->percent, isnan(own) || !(whole > 0) ? mem_strdup("") : mem_printf("%.1f", 100 * own / whole));
-    for (size_t i = 0; i < t->shown.count; i++)
-        add_cell(o, o->metrics + i, print_text_of_value(value_of(c, row, t->shown.items[i])));
+    for (size_t i = 0; i < t->shown.count; i++) {
+        struct print_scale scale = print_metric_scale(e, t->shown.items[i]);
+        add_cell(o, o->metrics + i, print_text_scaled(value_of(c, row, t->shown.items[i]), &scale));
+    }
     add_cell(o, o->address, mem_printf("%llx", (unsigned long long)cell[INSN_ADDRESS].count));
     add_cell(o, o->loops, brackets_of(c, row, false));
     add_cell(o, o->marks, marks_of(c, p, row));

@@ -43,38 +43,16 @@ size_t print_difference(const struct view *t, struct difference *d)
 
 /* ---- numbers ----------------------------------------------------------------------------------- */
 
-struct scale { /* of times: the unit in which the larger run has few digits */
-    double factor;
-    int decimals; /* -1: numbers as they are */
-    const char *unit;
-};
-
-static struct scale scale_of(const struct experiment *e, const struct difference *d)
+static struct print_scale scale_of(const struct experiment *e, const struct difference *d)
 {
-    static const struct {
-        const char *unit;
-        double seconds;
-    } times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
-    const char *unit = strtab_get(e->strings, e->metrics[d->base].unit);
     double whole =
         fmax(experiment_value(e, d->base, 0, VALUE_INCLUSIVE), experiment_value(e, d->new, 0, VALUE_INCLUSIVE));
-    for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
-        if (strcmp(unit, times[i].unit) != 0 || !(whole > 0))
-            continue;
-        size_t k = 0;
-        while (k + 1 < ARRAY_SIZE(times) && whole * times[i].seconds < times[k].seconds)
-            k++;
-        double factor = times[i].seconds / times[k].seconds;
-        return (struct scale){factor, (int)fmax(0, 3 - floor(log10(whole * factor))), times[k].unit};
-    }
-    return (struct scale){1, -1, unit};
+    return print_scale_of(strtab_get(e->strings, e->metrics[d->base].unit), whole);
 }
 
-static char *scaled(double value, const struct scale *s, bool sign)
+static char *scaled(double value, const struct print_scale *s, bool sign)
 {
-    if (isnan(value))
-        return mem_strdup("");
-    char *text = s->decimals < 0 ? print_text_of_value(value) : mem_printf("%.*f", s->decimals, value * s->factor);
+    char *text = print_text_scaled(value, s);
     if (!sign || !(value > 0))
         return text;
     char *signed_text = mem_printf("+%s", text);
@@ -137,7 +115,7 @@ void print_fold_noise(struct view *t)
 /* ---- the table --------------------------------------------------------------------------------- */
 
 static void add_numbers(const struct view *t, struct text_table *text, const char *head, size_t metric,
-                        const struct scale *s, bool sign)
+                        const struct print_scale *s, bool sign)
 {
     struct text_column *c = print_text_table_add(text, head, "", false);
     for (size_t i = 0; metric != COLUMN_NONE && i < t->rows.count; i++)
@@ -146,7 +124,7 @@ static void add_numbers(const struct view *t, struct text_table *text, const cha
 
 /* The last column of a difference's: "+- 0.02", and the mark. */
 static void add_errors(const struct view *t, struct text_table *text, size_t difference, const struct difference *d,
-                       const struct scale *s)
+                       const struct print_scale *s)
 {
     struct text_column *c = print_text_table_add(text, "+- error", "", false);
     for (size_t i = 0; i < t->rows.count; i++) {
@@ -162,7 +140,7 @@ static void add_errors(const struct view *t, struct text_table *text, size_t dif
 static void write_total(const struct view *t, size_t difference, const struct difference *d, struct buf *b)
 {
     const struct experiment *e = t->e;
-    struct scale s = scale_of(e, d);
+    struct print_scale s = scale_of(e, d);
     double base = experiment_value(e, d->base, 0, VALUE_INCLUSIVE),
            new = experiment_value(e, d->new, 0, VALUE_INCLUSIVE),
            more = experiment_value(e, difference, 0, VALUE_INCLUSIVE),
@@ -214,7 +192,7 @@ void print_diff(struct view *t, struct outfile *out)
         t->folded.name = strtab_printf(t->e->strings, "(%zu more within the error)", t->folded_count);
         *vec_push(&t->rows) = t->folded;
     }
-    struct scale s = scale_of(t->e, &d);
+    struct print_scale s = scale_of(t->e, &d);
     add_numbers(t, &text, "BASE", d.base, &s, false);
     add_numbers(t, &text, "NEW", d.new, &s, false);
     add_numbers(t, &text, "difference", difference, &s, true);

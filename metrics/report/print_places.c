@@ -11,6 +11,12 @@ static char *percent_text(double v, double whole)
     return isnan(v) || isnan(whole) || whole == 0 ? mem_strdup("") : mem_printf("%.1f", 100 * v / whole);
 }
 
+struct print_scale print_metric_scale(const struct experiment *e, size_t metric)
+{
+    return print_scale_of(strtab_get(e->strings, e->metrics[metric].unit),
+                          experiment_value(e, metric, 0, VALUE_INCLUSIVE));
+}
+
 /* The metric that says how far chance goes in this one; SIZE_MAX: none does. */
 static size_t error_of(const struct experiment *e, size_t metric)
 {
@@ -26,7 +32,8 @@ static size_t error_of(const struct experiment *e, size_t metric)
 static char *number_text(const struct view *t, const struct row *r, size_t metric, bool exclusive, size_t error)
 {
     double value = print_value_of(t, r, metric, exclusive);
-    char *text = print_text_of_value(value);
+    struct print_scale scale = print_metric_scale(t->e, metric);
+    char *text = print_text_scaled(value, &scale);
     if (error == SIZE_MAX || !(fabs(value) < 2 * print_value_of(t, r, error, exclusive)))
         return text;
     char *marked = mem_printf("~%s", text);
@@ -148,6 +155,15 @@ void print_where_columns(const struct view *t, struct text_table *text)
     }
 }
 
+/* A time in its own best unit, without trailing zeros; anything else as it is. */
+static void add_quantity(struct buf *b, const char *before, double value, const char *unit)
+{
+    struct print_scale scale = print_scale_of(unit, value);
+    buf_printf(b, "%s%.15g", before, value * scale.factor);
+    if (scale.decimals >= 0)
+        buf_printf(b, " %s", scale.unit);
+}
+
 /* The meaning of each column, above the table. */
 void print_legend(const struct view *t, struct outfile *out)
 {
@@ -165,20 +181,25 @@ void print_legend(const struct view *t, struct outfile *out)
             buf_str(&b, " = ");
             buf_safe(&b, strtab_get(e->strings, m->formula));
         }
-        char *value = print_text_of_value(whole);
+        struct print_scale scale = print_metric_scale(e, t->shown.items[i]);
+        char *value = print_text_scaled(whole, &scale);
         buf_printf(&b, ": %s", *value ? value : "nothing");
         mem_free(value);
-        if (m->unit) {
+        if (*scale.unit) {
             buf_char(&b, ' ');
-            buf_safe(&b, strtab_get(e->strings, m->unit));
+            buf_safe(&b, scale.unit);
         }
         buf_str(&b, m->formula ? "" : " in total");
         if (m->period)
-            buf_printf(&b, ", one sample every %llu", (unsigned long long)m->period);
+            add_quantity(&b, ", one sample every ", (double)m->period, strtab_get(e->strings, m->unit));
         if (m->repetitions > 1)
             buf_printf(&b, ", the mean of %u runs", m->repetitions);
-        if (!isnan(m->exact_total))
-            buf_printf(&b, "; counted %.15g", m->exact_total);
+        if (!isnan(m->exact_total)) {
+            char *exact = print_text_scaled(m->exact_total, &scale);
+            buf_printf(&b, "; counted %s%s%s", exact, scale.decimals >= 0 ? " " : "",
+                       scale.decimals >= 0 ? scale.unit : "");
+            mem_free(exact);
+        }
         buf_str(&b, m->estimated ? ", estimated\n" : "\n");
     }
     buf_char(&b, '\n');

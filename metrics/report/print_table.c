@@ -192,18 +192,36 @@ static char *place_text(const struct table_view *v, place_ix place)
     return b.bytes;
 }
 
+static double number_of(const struct table_column *c, union table_cell cell)
+{
+    return c->type == TABLE_COUNT ? (double)cell.count : c->type == TABLE_NUMBER ? cell.number : NAN;
+}
+
+/* Of a column of times, by its largest value. */
+static struct print_scale column_scale(const struct table_view *v, size_t column)
+{
+    const struct table_column *c = &v->decl->columns[column];
+    double largest = 0;
+    for (size_t r = 0; r < v->rows; r++)
+        largest = fmax(largest, fabs(number_of(c, shown_row(v, r)[column])));
+    return print_scale_of(c->unit, largest);
+}
+
 static void write_text(const struct table_view *v, struct outfile *out)
 {
     struct text_table text = {0};
     for (size_t i = 0; i < v->decl->column_count; i++) {
         const struct table_column *c = &v->decl->columns[i];
-        char *unit = *c->unit ? mem_printf(" (%s)", c->unit) : mem_strdup("");
+        struct print_scale scale = column_scale(v, i);
+        char *unit = *scale.unit ? mem_printf(" (%s)", scale.unit) : mem_strdup("");
         struct text_column *column =
             print_text_table_add(&text, c->title, unit, c->type == TABLE_TEXT || c->type == TABLE_REF);
         mem_free(unit);
         for (size_t r = 0; r < v->rows; r++) {
             union table_cell cell = shown_row(v, r)[i];
-            char *plain = is_place(c) ? place_text(v, cell.row) : cell_text(v, c, cell);
+            char *plain = is_place(c)           ? place_text(v, cell.row)
+                          : scale.decimals >= 0 ? print_text_scaled(number_of(c, cell), &scale)
+                                                : cell_text(v, c, cell);
             print_text_column_add(column, is_place(c) ? mem_strdup(plain) : print_text_of_name(plain));
             mem_free(plain);
         }

@@ -42,6 +42,29 @@ char *print_text_of_value(double v)
     return b.bytes;
 }
 
+struct print_scale print_scale_of(const char *unit, double whole)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+        if (strcmp(unit, times[i].unit) != 0 || !(fabs(whole) > 0) || isinf(whole))
+            continue;
+        size_t k = 0;
+        while (k + 1 < ARRAY_SIZE(times) && fabs(whole) * times[i].seconds < times[k].seconds)
+            k++;
+        double factor = times[i].seconds / times[k].seconds;
+        return (struct print_scale){factor, (int)fmax(0, 3 - floor(log10(fabs(whole) * factor))), times[k].unit};
+    }
+    return (struct print_scale){1, -1, unit};
+}
+
+char *print_text_scaled(double v, const struct print_scale *s)
+{
+    return isnan(v) || s->decimals < 0 ? print_text_of_value(v) : mem_printf("%.*f", s->decimals, v * s->factor);
+}
+
 enum { LONGEST_NAME = 64 }; /* those of C++ templates can have thousands of characters; CSV and JSON have them all */
 
 /* A name too long for a column, with its middle left out: beginning and end are most informative. */

@@ -74,7 +74,8 @@ static void write_place(const struct tree_view *t, place_ix place, unsigned dept
     double value = cost(t, place), part = t->whole > 0 ? value / t->whole : 0;
     int full = part > 0 ? (int)(part * BAR + 0.5) : 0;
     struct buf b = {0};
-    char *number = print_text_of_value(value);
+    struct print_scale scale = print_metric_scale(t->view->e, t->view->sort_metric);
+    char *number = print_text_scaled(value, &scale);
     full = full > BAR ? BAR : full;
     buf_printf(&b, "%6.1f%%  %16s  ", 100 * part, number);
     for (int i = 0; i < BAR; i++)

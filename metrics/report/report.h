@@ -38,6 +38,16 @@ void print_text_table_write(struct text_table *, size_t rows, struct outfile *);
 char *print_text_of_value(double);
 char *print_text_of_name(const char *);
 
+struct print_scale { /* of times: the unit in which the total has few digits */
+    double factor;
+    int decimals; /* -1: numbers as they are */
+    const char *unit;
+};
+struct print_scale print_scale_of(const char *unit, double whole);
+char *print_text_scaled(double, const struct print_scale *);
+/* Of a metric by its value in the whole program. */
+struct print_scale print_metric_scale(const struct experiment *, size_t metric);
+
 /* ---- rows of places ---------------------------------------------------------------------- */
 
 struct row {
