@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library's door: all of a binary and parts of it are the same tree, for any number of threads; what was asked for is
- * what comes; counts of parts add up to those of the whole.
+ * The library's public interface: all of a binary and parts of it give the same tree, for any number of threads; a
+ * request returns what was requested; counts of parts add up to those of the whole.
  */
 #include "bloop/binary_test.h"
 #include "bloop/code/code.h"

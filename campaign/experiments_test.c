@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Experiments on a running program: what is asked in which order, against the rules in plain words. Programs, measurements and
- * diagnoses are drawn; what would be run says so in a line instead (local.mk puts the names below in place of the real ones).
+ * Experiments on a running program: which requests in which order, against plain rules. Programs, measurements and
+ * diagnoses are random; functions that would run programs print a line instead (local.mk replaces the names below).
  */
 #include "campaign/campaign.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `hpcview phases` on measurements made here by chance: what it prints, to the letter, against what was put into them. */
+/* `hpcview phases` on random measurements: its exact output, against the contents of the measurements. */
 #include "config.h"
 #include "driver/driver.h"
 #include "phases/phases.h"

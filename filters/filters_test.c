@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every rule of each format, a few lines of text for each: what becomes of it, as lines of text too. */
+/* Every rule of each format, a few lines of text for each: the resulting measurement, as lines of text too. */
 #include "config.h"
 
 #include "filters/callgrind/callgrind.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random profiles against what they were made of: files of callgrind and pprof however they are spelt, and what perf
+/* Random profiles against the data they were made of: files of callgrind and pprof in all spellings, and perf's
  * records. */
 #include "filters/callgrind/callgrind.h"
 #include "filters/formats.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Machine files: what is accepted, and the sentence for each thing that makes no sense. */
+/* Machine files: accepted ones, and the message for each inconsistency. */
 #include "config.h"
 #include "machines/machines.h"
 #include "tests/tap.h"

@@ -35,8 +35,7 @@ static int check_column(const struct table_decl *d, const struct table_column *c
         return err_set(err, ERR_FORMAT, "column '%s' of the table '%s' contains %s, which cannot be summed", c->name,
                        d->name, c->type == TABLE_TEXT ? "texts" : "references");
     if (c->type == TABLE_REF && (!c->refers || !*c->refers))
-        return err_set(err, ERR_FORMAT, "column '%s' of the table '%s' does not say what it refers to", c->name,
-                       d->name);
+        return err_set(err, ERR_FORMAT, "column '%s' of the table '%s' refers to nothing", c->name, d->name);
     return 0;
 }
 

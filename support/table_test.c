@@ -416,7 +416,7 @@ static void test_refused(void)
         {{"t", NULL, NULL, text_sum, 0}, "the table 't' has 0 columns; a table has 1 to 64"},
         {{"t", NULL, NULL, text_sum, 65}, "the table 't' has 65 columns; a table has 1 to 64"},
         {{"t", NULL, NULL, text_sum, 1}, "column 't' of the table 't' contains texts, which cannot be summed"},
-        {{"t", NULL, NULL, nowhere, 1}, "column 'r' of the table 't' does not say what it refers to"},
+        {{"t", NULL, NULL, nowhere, 1}, "column 'r' of the table 't' refers to nothing"},
         {{"t", NULL, NULL, twice, 2}, "the table 't' has two columns named 'x'"},
         {{"t", NULL, NULL, strange, 1}, "column 'x' of the table 't' has an unknown type"},
         {{NULL, NULL, NULL, text_sum, 1}, "a table without a name"},
@@ -425,7 +425,7 @@ static void test_refused(void)
         {{"t", NULL, NULL, empty, 1}, "the table 't' has a column without a name"},
         {{"t", NULL, NULL, text_min, 1}, "column 't' of the table 't' contains texts, which cannot be summed"},
         {{"t", NULL, NULL, ref_max, 1}, "column 'r' of the table 't' contains references, which cannot be summed"},
-        {{"t", NULL, NULL, of_nothing, 1}, "column 'r' of the table 't' does not say what it refers to"},
+        {{"t", NULL, NULL, of_nothing, 1}, "column 'r' of the table 't' refers to nothing"},
         {{"t", NULL, NULL, strange_rule, 1}, "column 'x' of the table 't' has an unknown type"},
         {{"arrays", NULL, NULL, twice, 1}, "two tables named 'arrays' have different columns"},
     };

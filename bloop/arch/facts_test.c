@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts of instructions, one a row: as the assemblers encode it, and what is said of it.
+ * Effects of instructions, one a row: as the assemblers encode it, and its decoded effects.
  *
  * The text: class; type and size of a number, xN where there are several (xV: as many as fit), "from" of conversions;
  * registers read < and written > (r general, v vector, k mask, f flags, o others); memory as L or S (load, store) and

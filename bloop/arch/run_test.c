@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is said of x86-64's instructions against the processor itself: instructions by chance are run with all registers set, and
- * again with those changed that they are said not to read. What they change must be among what they are said to write, and
- * must not depend on what was changed; numbers and sums of registers must be those that are said.
+ * Decoded effects of x86-64's instructions against the processor itself: random instructions are run with all registers
+ * set, and again with those changed that they do not read according to the decoder. The registers they change must be
+ * among those decoded as written, and must not depend on the changed ones; element types and sums of registers must be
+ * the decoded ones.
  *
  * Only such that stay in registers; one that the processor does not have is passed over.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Go's own table, as an assembler makes one of each version: what it says, and what comes of it when it is damaged. */
+/* Go's own table, as an assembler makes one of each version: its contents, and the result if it is damaged. */
 #include "bloop/debug/debug_int.h"
 
 #include "bloop/binary_test.h"

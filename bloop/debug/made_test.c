@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Debug information made entry by entry, in numbers no compiler writes, against what was meant: each thing that is put
- * in is noted in words as it must come out again. Made from seeds: another one makes other programs.
+ * Debug information generated entry by entry, in numbers that no compiler writes, against its meaning: everything added
+ * is noted as the text that reading must give. Made from seeds: another seed makes other programs.
  */
 #include "config.h"
 #include "bloop/binary_test.h"

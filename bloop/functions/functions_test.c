@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which functions there are, by what the file says: hand-made symbols and unwind entries, then what compilers make. */
+/* The table of functions, by the contents of the file: hand-made symbols and unwind entries, then compilers' output. */
 #include "bloop/binary_test.h"
 #include "bloop/image/image.h"
 #include "bloop/image/elf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs of which little is known, made by chance for both processors: functions side by side, with padding or data
- * between, that call each other. What is found is what was planted: all at once, or around single addresses.
+ * Stripped programs generated for both processors: functions side by side, with padding or data between, that call each
+ * other. The planted functions must be found: all at once, or around single addresses.
  */
 #include "bloop/functions/functions_int.h"
 #include "bloop/image/image.h"

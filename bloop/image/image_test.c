@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that are and are not ELF, and what an image says of those that are. */
+/* Files that are and are not ELF, and the image of those that are. */
 #include "config.h"
 
 #include "bloop/binary_test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scope trees that are drawn, against what is plain: an array with a place for each address, and rules said one by one. */
+/* Random scope trees, against a plain model: an array with a place for each address, and rules tested one by one. */
 #include "bloop/scope/scope_int.h"
 #include "tests/chance.h"
 #include "tests/tap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libFuzzer target: any bytes as a structure file, ours or hpcstruct's. What is read keeps its indices; our own form says
- * everything: written, read and written again it is the same bytes. The cache gives what it was given, or nothing.
+ * libFuzzer target: any bytes as a structure file, ours or hpcstruct's. Indices of the result are valid; our own form
+ * is complete: written, read and written again it is the same bytes. The cache returns what was stored, or nothing.
  */
 #include "bloop/bloop.h"
 

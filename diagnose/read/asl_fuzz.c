@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a property file: properties or sentences, never anything else; what is read can be looked for. */
+/* Any bytes as a property file: properties or error messages, never anything else; properties that were read can be
+   evaluated. */
 #include "diagnose/diagnose.h"
 
 #include <math.h>

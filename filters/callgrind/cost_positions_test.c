@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places of a callgrind file: each once, whatever order a file has. */
+/* Places of a callgrind file: each once, in any order of a file. */
 #include "filters/callgrind/cost_positions.h"
 #include "tests/tap.h"
 

@@ -258,7 +258,8 @@ bool hpctoolkit_sniff(const void *bytes, size_t len)
 
 static int open_file(const struct filter_input *in, const char *path, struct filemap *map, struct err *err)
 {
-    return in->open ? in->open(path, map, err) : err_set(err, ERR_FORMAT, "%s: needs %s beside it", in->name, path);
+    return in->open ? in->open(path, map, err)
+                    : err_set(err, ERR_FORMAT, "%s: needs %s in the same folder", in->name, path);
 }
 
 /* If one of the files of a database was named, the others are in the same folder. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libFuzzer target: reading a measurement: every index it hands out is within its table; what was read is written, read
- * again and written the same; added to itself it is sound. Mutations go into the blocks, and their checksums follow, so that
- * they get further than the checksums.
+ * libFuzzer target: reading a measurement: every index in the result is within its table; the result is written, read
+ * and written again the same; added to itself it is sound. Mutations go into the blocks, and their checksums follow, so
+ * that they get further than the checksums.
  */
 #include "hpcprof/format/tables.h"
 

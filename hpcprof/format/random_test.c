@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measurements by chance: what is written is read, block by block and in folders of many; what the whole has is held against the sum of
-   its parts, as lines of text. */
+/* Random measurements: written ones are read again, block by block and in folders of many; the merged measurement is
+   compared with the sum of its parts, as lines of text. */
 #include "hpcprof/format/tables.h"
 #include "hpcprof/format/writer.h"
 #include "tests/chance.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A folder read by several ranks is the folder read by one: row by row, and with all that stands beside the rows. */
+/* A folder read by several ranks equals the folder read by one: row by row, with all data beyond the rows. */
 #include "hpcprof/format/tables.h"
 #include "tests/ranks.h"
 #include "tests/tap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measurement file: what is written is read; what is cut or damaged gives what came before, and never a wrong
- * count. */
+/* The measurement file: written ones are read; truncated or damaged ones give the part before the damage, and never a
+ * wrong count. */
 #include "hpcprof/format/tables.h"
 #include "tests/tap.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events in a world made around them: a kernel, a PAPI and a libpfm4 that answer as is wanted. */
+/* Events in a fake environment: a kernel, a PAPI and a libpfm4 that answer as each case specifies. */
 #include "config.h"
 
 #include "hpcprof/launch/events.h"

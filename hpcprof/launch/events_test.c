@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events as people write them: what is sampled, how often, and what is said against it. */
+/* Events as people write them: sampler, period, and error messages. */
 #include "config.h"
 
 #include "hpcprof/launch/events.h"

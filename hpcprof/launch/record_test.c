@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The launcher without a recorder: what programs it takes, what it orders, how they end. A library that does nothing stands in. */
+/* The launcher without a recorder: accepted programs, its requests, how programs end. An empty library replaces the
+   recorder. */
 #include "config.h"
 
 #include "hpcprof/hpcprof.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a ring of planned records to the file that is read back: each sample keeps its thread, event, region, place and worth,
-   whatever the ring wraps and wherever it is drained. Beside the recorder's tables a plain list adds up what was planned. */
+/* From a ring of planned records to the file that is read back: each sample keeps its thread, event, region, place
+   and weight, wherever the ring wraps and is drained. A plain list next to the recorder's tables adds up the planned
+   samples. */
 #include "hpcprof/hpcprof.h"
 #include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What htmlgen writes, read back: the same experiment, as a folder and as one page; and what each format makes of it. */
+/* htmlgen's output read back: the same experiment, as a folder and as one page; and exports of it in each format. */
 #include "export/export.h"
 #include "htmlgen/htmlgen.h"
 #include "tests/fixtures/sample_experiments.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a database's files hold, decoded again the way doc/formats/database.md says. */
+/* The contents of a database's files, decoded again as doc/formats/database.md describes. */
 #include "config.h"
 
 #include "htmlgen/write/write.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* By which compilers a module was made, of what the procedures that were sampled most say: each once, three at most. */
+/* The compilers of a module, by its most sampled procedures: each once, three at most. */
 #include "metrics/code/code.h"
 #include "tests/tap.h"
 

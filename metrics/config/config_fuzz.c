@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a configuration: what is asked for, or a sentence with file and line. Then its title as what a command line adds. */
+/* Any bytes as a configuration: a configuration, or a message with file and line. Then its title as an option of the
+   command line. */
 #include "metrics/config/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Configurations: what is read from both formats, and what is said of wrong ones. */
+/* Configurations: reading both formats, and messages about wrong ones. */
 #include "metrics/config/config.h"
 #include "tests/cases.h"
 #include "tests/tap.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which modules of several runs are one: drawn ones, against the rules in plain words. */
+/* Matching modules of several runs: random ones, against plain rules. */
 #include "metrics/ingest/ingest.h"
 #include "tests/chance.h"
 #include "tests/tap.h"

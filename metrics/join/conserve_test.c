@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What must be true of any measurement: nothing is lost and nothing is counted twice. Programs and samples are made at
- * random, and what the experiment says of them is compared with sums that know nothing of it.
+ * Invariants of any measurement: nothing is lost and nothing is counted twice. Programs and samples are random, and the
+ * experiment is compared with independent sums.
  */
 #include "metrics/join/join.h"
 #include "tests/tap.h"

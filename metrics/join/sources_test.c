@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What files are called, and which file on this machine is taken for one. */
+/* Displayed names of files, and the matching files on this machine. */
 #include "metrics/join/join.h"
 #include "tests/cases.h"
 #include "tests/chance.h"

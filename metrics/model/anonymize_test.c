@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a database for strangers may say: experiment_anonymize and experiment_public_text. */
+/* Contents of a database for strangers: experiment_anonymize and experiment_public_text. */
 #include "metrics/model/model.h"
 #include "tests/chance.h"
 #include "tests/tap.h"

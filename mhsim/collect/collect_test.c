@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a simulated process left behind: files made here become measurements, and what was written over them is said. */
+/* Files of a simulated process: generated ones become measurements, and overwritten ones are reported. */
 #include "mhsim/collect/collect.h"
 
 #include "config.h"

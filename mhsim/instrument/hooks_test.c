@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What programs compiled by hpcview-cc call: each hook tells of one access of its size, or of pieces that no register is
- * too small for; blocks of memory, the heap and the ways to end are what they are without us, and are told.
+ * Hooks of programs compiled by hpcview-cc: each hook reports one access of its size, or pieces that fit a register;
+ * blocks of memory, the heap and the ways to end behave as without us, and are reported.
  */
 #include "config.h"
 #include "tests/fakes/fake_runtime.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What becomes of barriers inside a measured program: threads of the test's own come and go by a clock of the test's own, in
- * any order that barriers allow, and the sums of each place, who waited for whom, and the kept episodes are held against
- * what the definitions in tables.h make of the same times.
+ * Barriers inside a measured program: threads of the test's own arrive and leave by a clock of the test's own, in any
+ * order that barriers allow, and the sums of each site, the wait matrix, and the kept episodes are compared with the
+ * definitions in tables.h applied to the same times.
  */
 #include "hpcprof/recorder/barriers/barriers.h"
 #include "tests/fakes/fake_recorder_memory.h"

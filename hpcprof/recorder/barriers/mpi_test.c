@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is in front of MPI inside a measured program: an MPI of the test's own, whose handles are ints, is called through
- * every name there is, with arguments that must arrive as they are; communicators come and go by chance, and what is kept
- * of their collectives is held against a plain count.
+ * Wrappers of MPI inside a measured program: an MPI of the test's own, whose handles are ints, is called through every
+ * name there is, with arguments that must arrive unchanged; communicators come and go at random, and the records of
+ * their collectives are compared with a plain count.
  */
 #include "hpcprof/recorder/barriers/barriers.h"
 

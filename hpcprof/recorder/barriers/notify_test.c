@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What whoever watches is told of barriers: lines to the letter, each notice once, a word for those who wait too long. */
+/* Reports of barriers to an observer: exact lines, each notice once, a warning for threads that wait too long. */
 #include "hpcprof/recorder/barriers/barriers.h"
 #include "hpcprof/recorder/output/output.h"
 #include "hpcprof/recorder/process/process.h"

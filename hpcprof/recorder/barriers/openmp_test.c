@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What stands in front of GCC's libgomp, and what LLVM's libomp tells: a libgomp of the test's own is called through every
- * name there is, by threads of its own, and a libomp tells of each kind of barrier and wait. What reaches the room is a
+ * Wrappers of GCC's libgomp, and events of LLVM's libomp: a libgomp of the test's own is called through every name
+ * there is, by threads of its own, and a libomp reports each kind of barrier and wait. The calls that result are a
  * text, compared to the letter.
  */
 #include "hpcprof/recorder/base/interpose.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What stands in front of the C library's barriers and waits (pthreads.c), behind which the real ones are, the program's own
- * barriers, and which region a thread's samples are of (core.c). What reaches the other files is a text, compared to the letter.
+ * Wrappers of the C library's barriers and waits (pthreads.c), with the real functions behind them, the program's own
+ * barriers, and the region of a thread's samples (core.c). Calls of the other files are a text, compared to the letter.
  */
 #include "hpcprof/recorder/base/interpose.h"
 #include "hpcprof/recorder/barriers/barriers.h"

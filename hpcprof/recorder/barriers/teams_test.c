@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teams of OpenMP inside a measured program: threads of the test's own begin regions, come to barriers and go on in any order
- * that teams allow, by a clock of the test's own, while a helper folds now and then. What is folded must be each episode
- * once, in turn, with all that its threads did until then.
+ * Teams of OpenMP inside a measured program: threads of the test's own begin regions, arrive at barriers and continue
+ * in any order that teams allow, by a clock of the test's own, while a helper folds now and then. Each episode must be
+ * folded once, in turn, with everything its threads did until then.
  */
 #include "hpcprof/recorder/barriers/barriers.h"
 #include "tests/fakes/fake_recorder_memory.h"

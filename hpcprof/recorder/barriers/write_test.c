@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the recorder writes of barriers: sites, sums by two numbers, kept episodes, waits, passages and threads grow by
- * chance, and are put again and again, what is new or all. What a reader unites of it, by the merging that the tables
- * declare, must each time be what is there.
+ * The recorder's tables of barriers: sites, sums by two numbers, kept episodes, waits, passages and threads grow at
+ * random, and are written again and again, increments or all. Their union by a reader, with the merging that the tables
+ * declare, must each time equal the current state.
  */
 #include "hpcprof/format/format.h"
 #include "hpcprof/recorder/barriers/barriers.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recorder's own functions on bytes and text (bytes.c) against plain definitions, on drawn texts of few letters behind whose
- * end there is nothing.
+ * The recorder's own functions on bytes and text (bytes.c) against plain definitions, on random texts of few letters
+ * that end at unreadable memory.
  */
 #include "tests/chance.h"
 #include "tests/guarded.h"

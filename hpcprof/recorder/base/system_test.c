@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the recorder asks the system for itself (system.c): clocks, its lock, descriptors out of the program's way against a plain list
- * of who has which, files held open, small files read in parts. The kernel is made up.
+ * The recorder's system calls (system.c): clocks, its lock, descriptors out of the program's way against a plain list
+ * of their owners, files held open, small files read in parts. The kernel is fake.
  */
 #undef syscall
 #undef getrlimit

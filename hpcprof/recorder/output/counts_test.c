@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tree of call paths has an end: it is cut where it was visited least, what comes at once is counted without its path,
-   and nothing is lost. */
+/* The tree of call paths is bounded: it is cut where it was visited least, new paths beyond the bound are counted
+   without their path, and no sample is lost. */
 #undef syscall
 #undef dl_iterate_phdr
 #include "hpcprof/format/format.h"

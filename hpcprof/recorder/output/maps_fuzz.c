@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libFuzzer target: any text as /proc/self/maps, and any bytes as what is mapped there. Every address has a row, the same
- * one when it is asked for again; names have an end.
+ * libFuzzer target: any text as /proc/self/maps, and any bytes as mapped memory. Every address has a row, the same one
+ * when it is looked up again; names end.
  *
  *     text, 0, text of the second reading (none: the first again), 0, memory: the same page at every address
  */

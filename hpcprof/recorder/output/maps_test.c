@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which module an address is of (maps.c): texts of /proc/self/maps and what is mapped there, made up; tests/record/maps.cases. */
+/* The module of an address (maps.c): generated texts of /proc/self/maps and mapped memory; tests/record/maps.cases. */
 #undef syscall
 #undef dl_iterate_phdr
 #include "config.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths on their way from handlers, and out of records, to rows: a stack that grows and shrinks at random is walked (by a
- * walk made here, which answers it), and whatever was queued and drained in between, the rows say what was planned.
+ * Paths on their way from handlers, and out of records, to rows: a stack that grows and shrinks at random is walked (by
+ * a fake walk), and for any interleaving of queueing and draining, the rows equal the planned paths.
  */
 #include "hpcprof/recorder/output/paths.h"
 #include "hpcprof/recorder/unwind/objects.h"

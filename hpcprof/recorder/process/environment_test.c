@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the file says of the process (environment.c): its command line, machine, caches, environment, rank and name, of a system that is made
- * up; as text, to the letter.
+ * The process's description in the file (environment.c): its command line, machine, caches, environment, rank and name,
+ * of a fake system; as text, to the letter.
  */
 #undef syscall
 #undef uname

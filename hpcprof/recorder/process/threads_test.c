@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The program's threads (threads.c): who tells of itself, who is found by looking, how each ends and what becomes of the process then,
- * in a process that the test makes up. What the recorder does of it is held to the letter (tests/record/threads.cases).
+ * The program's threads (threads.c): registered ones, those found in /proc, how each ends and the process' end, in a
+ * fake process. The recorder's actions are compared to the letter (tests/record/threads.cases).
  */
 #undef syscall
 #undef uname

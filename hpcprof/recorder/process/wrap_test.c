@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What stands in front of the C library (wrap.c, signals.c, interrupted_syscalls.c): what the program asks, what the library is asked then, and what
- * the recorder is told. The library is made here (fake_libc.h), and notes what it hears.
+ * Wrappers of the C library (wrap.c, signals.c, interrupted_syscalls.c): the program's calls, the resulting calls of
+ * the library, and of the recorder. The library is a fake (fake_libc.h) that logs its calls.
  */
 #include "config.h"
 

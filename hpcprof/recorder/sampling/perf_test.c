@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the kernel is asked for (perf.c): events, rings and how large they are, what is said where it refuses, what is read. The kernel is
- * made up; tests/record/perf.cases. What comes through rings is recorder_test's.
+ * Requests to the kernel (perf.c): events, rings and their sizes, messages if it refuses, values read. The kernel is
+ * fake; tests/record/perf.cases. Records in rings are tested by recorder_test.
  */
 #undef syscall
 #undef getrlimit

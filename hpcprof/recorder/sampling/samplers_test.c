@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The samplers that use signals: what is asked of PAPI (one made here, which notes it), whose samples its signals are of,
- * and what is left in its counters; timers of this thread, as the kernel has them.
+ * The samplers that use signals: calls of PAPI (a fake, which logs them), whose samples its signals are, and its
+ * counters at the end; timers of this thread, as the kernel has them.
  */
 #include "config.h"
 

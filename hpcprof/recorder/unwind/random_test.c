@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Call frame information made by chance: what the compiled rows say of each address is held against instructions that are obeyed one
- * by one, as the standards describe them, without bytes or tables.
+ * Random call frame information: the compiled rows at each address are compared with instructions executed one by one,
+ * as the standards describe them, without bytes or tables.
  */
 #include "hpcprof/recorder/unwind/unwind.h"
 #include "tests/chance.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows from call frame information, walks over stacks made by hand, and what damage does to both. */
+/* Rows from call frame information, walks over hand-made stacks, and damage to both. */
 #include "hpcprof/recorder/unwind/unwind.h"
 #include "tests/tap.h"
 
