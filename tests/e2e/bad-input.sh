@@ -97,16 +97,16 @@ refuses "build: no such configuration" 1 "nowhere.xml" "$hpcview" build nowhere.
     [ -n "${CHECK_CFLAGS-}" ] || ulimit -v 2000000 # a sanitizer maps terabytes
     exec >>endless 2>&1
     for what in "print" "info" "import perf-script" "structure --no-cache" "init -o endless.xml"; do
-        timeout 20 "$hpcview" $what /dev/zero
+        timeout 300 "$hpcview" $what /dev/zero
         echo "status $?"
     done
     echo '<hpcview version="1"><run measurements="/dev/zero"/><structure file="/dev/zero"/></hpcview>' >devices.xml
-    timeout 20 "$hpcview" print devices.xml
+    timeout 300 "$hpcview" print devices.xml
     echo "status $?"
-    printf '\177ELF' | cat - /dev/zero | timeout 20 "$hpcview" info /dev/stdin
+    printf '\177ELF' | cat - /dev/zero | timeout 300 "$hpcview" info /dev/stdin
     echo "status $?"
 )
-check_equal "input without end: refused" "$(grep -c 'status 1' endless)" 7
+check_equal "input without end: refused" "$(grep -c 'status 1$' endless)" 7
 check_equal "input without end: in words" "$(grep -c 'is a device\|LIMIT_STREAM_BYTES\|out of memory' endless)" 7
 printf '<?xml version="1.0" encoding="utf-8"?>\n<hpcview version="1" x="\377"/>' >latin.xml
 refuses "build: text that is not what it says it is" 1 "latin.xml" "$hpcview" build latin.xml
