@@ -21,7 +21,7 @@ struct gain finder_gain(const struct finder *f, double cycles)
     if (isnan(cycles) || q->bound <= 0)
         return GAIN_UNKNOWN;
     for (int shorter = 0; shorter <= (isnan(q->trips) ? 1 : 0); shorter++)
-        for (int memory = 0; memory <= (q->from_memory_known != 0); memory++) {
+        for (int memory = q->from_memory_known == 1; memory <= (q->from_memory_known != 0); memory++) {
             double least = memory ? q->from_memory : 0;
             double one = finder_saved(fmax(shorter ? q->bound_short : q->bound, least), fmax(cycles, least));
             gain.low = fmin(gain.low, one);

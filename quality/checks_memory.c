@@ -17,9 +17,16 @@ static bool inserts(const struct finder *f, const struct step *s)
            s->f.width == 16 && s->f.memory[0].size < 16;
 }
 
+/* What is waited for at loads is what an order of data by use could save at most. */
+static struct gain waited_gain(const struct finder *f)
+{
+    double waits = 100 * f->q->waits_memory;
+    return f->q->from_memory_known == 1 ? (struct gain){waits / 2, waits} : GAIN_UNKNOWN;
+}
+
 void check_gather(struct finder *f)
 {
-    finder_say_steps(f, gathers, false, 0.9, GAIN_UNKNOWN, "gather");
+    finder_say_steps(f, gathers, false, 0.9, waited_gain(f), "gather");
     if (f->q->strides[STRIDE_INDIRECT] > 1 || f->q->strides[STRIDE_MORE] > 1)
         finder_say_steps(f, inserts, false, 0.6, GAIN_UNKNOWN, "single-element vector load");
 }
@@ -80,7 +87,7 @@ void check_indirect(struct finder *f)
         if (f->b->refs.items[i].stride == STRIDE_INDIRECT && !finder_memory(f, &f->b->refs.items[i])->vector_index)
             finder_note(&found, path_step(f->b, f->b->refs.items[i].step));
     if (found.count)
-        finder_say(f, found.first, 0.9, GAIN_UNKNOWN,
+        finder_say(f, found.first, 0.9, waited_gain(f),
                    "%u indirect reference%s (address loaded in the same iteration), at %s%s", found.count,
                    finder_plural(found.count), found.where.bytes, found.count > 4 ? " and more" : "");
     buf_release(&found.where);
@@ -207,4 +214,26 @@ void check_no_prefetch(struct finder *f)
         finder_say(f, NULL, 0.3, GAIN_UNKNOWN,
                    "no software prefetch, and hardware cannot prefetch indirect references");
     buf_release(&found.where);
+}
+
+/* Moves as many bytes as it loads, and calculates nothing. In Fortran, compilers make many of these, for arguments. */
+void check_copy(struct finder *f)
+{
+    const struct quality_loop *q = f->q;
+    const struct step *store = NULL;
+    if (q->calls || q->flops > 0 || q->stored <= 0 || q->loaded != q->stored || q->paths > 1)
+        return;
+    for (size_t i = 0; i < f->b->path.count; i++)
+        if (step_calculates(path_step(f->b, i)) || step_whole_number_data(path_step(f->b, i)))
+            return;
+    for (size_t i = 0; i < f->b->refs.count; i++) {
+        const struct ref *r = &f->b->refs.items[i];
+        if (r->stride == STRIDE_NONE || r->stride == STRIDE_UNKNOWN)
+            return;
+        if (finder_memory(f, r)->writes)
+            store = path_step(f->b, r->step);
+    }
+    if (store)
+        finder_say(f, store, 0.8, quality_is_fortran(f->built) ? (struct gain){30, 100} : (struct gain){0, 50},
+                   "the loop only copies, %.0f bytes per iteration", q->stored);
 }

@@ -71,6 +71,26 @@ static bool scalar_float_step(const struct finder *f, const struct step *s)
     return float_work(s) && !s->f.packed;
 }
 
+static bool scalar_integer_step(const struct finder *f, const struct step *s)
+{
+    (void)f;
+    return step_whole_number_data(s);
+}
+
+/* Does what it loads decide whether it goes on, or where? Vectors need to know that before. */
+static bool ends_by_data(const struct finder *f)
+{
+    bool loaded = false;
+    for (size_t i = 0; i < f->b->path.count; i++) {
+        const struct step *s = path_step(f->b, i);
+        if (s->f.writes.flags)
+            loaded = f->b->loaded[i] || (s->f.memory_count && s->f.memory[0].reads);
+        if (s->f.insn.kind == INSN_BRANCH && loaded)
+            return true;
+    }
+    return f->q->paths > 1;
+}
+
 /* Cycles that other chains take in any case: pointers that are followed, and not counters, which a vector has one of. */
 static double other_chains(const struct quality_loop *q)
 {
@@ -78,23 +98,30 @@ static double other_chains(const struct quality_loop *q)
 }
 
 /* By vectors of the kind it is compiled for, at least, and by the core's widest at most. */
-static struct gain vector_gain(const struct finder *f)
+static struct gain vector_gain(const struct finder *f, double others)
 {
     const struct quality_loop *q = f->q;
-    struct gain wide = finder_gain(f, fmax(q->if_vectorized, other_chains(q)));
-    struct gain here =
-        isnan(q->if_vectorized_here) ? wide : finder_gain(f, fmax(q->if_vectorized_here, other_chains(q)));
+    struct gain wide = finder_gain(f, fmax(q->if_vectorized, others));
+    struct gain here = isnan(q->if_vectorized_here) ? wide : finder_gain(f, fmax(q->if_vectorized_here, others));
     return (struct gain){fmin(here.low, wide.low), fmax(here.high, wide.high)};
 }
 
 void check_scalar(struct finder *f)
 {
+    const double sum_or_select = 2.5; /* cycles: vectors of partial ones can take a chain of these, not of products */
     const struct quality_loop *q = f->q;
-    bool chained = q->cycles[BOUND_CHAIN] > 1.5 && !finder_sum(f);
+    struct found floats = finder_look(f, scalar_float_step, false);
+    bool whole = !floats.count && !ends_by_data(f);
+    bool chained = q->cycles[BOUND_CHAIN] > (whole ? sum_or_select : 1.5) && !finder_sum(f);
+    buf_release(&floats.where);
     if (q->vector_ratio[MIX_ALL] > 0 || q->calls || !only_unit_strides(q) || chained ||
         q->cycles[BOUND_STORE_CHAIN] > 0 || q->role == ROLE_REMAINDER)
         return;
-    finder_say_steps(f, scalar_float_step, false, 0.8, vector_gain(f), "scalar floating-point instruction");
+    if (floats.count)
+        finder_say_steps(f, scalar_float_step, false, 0.8, vector_gain(f, other_chains(f->q)),
+                         "scalar floating-point instruction");
+    else if (whole)
+        finder_say_steps(f, scalar_integer_step, false, 0.7, vector_gain(f, 0), "scalar integer calculation");
 }
 
 /* For a sum that vectors cannot take: several accumulators, by hand; compiler options do not help. */
@@ -104,19 +131,38 @@ static struct gain sums_side_by_side(const struct finder *f)
     return finder_limit((struct gain){0, gain.high}, f->q->waits_chain);
 }
 
-void check_reduction_chain(struct finder *f)
+/* The sum that holds the loop up; NULL: none. */
+static const struct step *slow_sum(const struct finder *f)
 {
-    const struct quality_loop *q = f->q;
     const struct step *s = finder_sum(f);
-    bool vectors = only_unit_strides(q) && q->if_vectorized < q->bound; /* else sums side by side, and no more */
-    if (!s || s->f.packed || q->bound_by != BOUND_CHAIN || q->role == ROLE_REMAINDER || fast_math(f))
-        return;
-    struct gain gain = vectors ? vector_gain(f) : sums_side_by_side(f);
-    if (gain.high > 0)
+    bool holds_up = f->q->bound_by == BOUND_CHAIN && f->q->role != ROLE_REMAINDER && !fast_math(f);
+    return s && !s->f.packed && holds_up ? s : NULL;
+}
+
+static bool vectors_can_sum(const struct quality_loop *q)
+{
+    return only_unit_strides(q) && q->if_vectorized < q->bound;
+}
+
+static void say_sum(struct finder *f, struct gain gain, const char *why)
+{
+    const struct step *s = slow_sum(f);
+    if (s && gain.high > 0)
         finder_say(f, s, finder_chain_confidence(f, knows_flags(f) ? 0.9 : 0.7), gain,
                    "serial reduction: each addition at 0x%llx waits for the previous one%s",
-                   (unsigned long long)s->addr,
-                   vectors ? "" : "; its references cannot be vectorized, so options of the compiler do not help");
+                   (unsigned long long)s->addr, why);
+}
+
+void check_reduction_chain(struct finder *f)
+{
+    if (vectors_can_sum(f->q))
+        say_sum(f, vector_gain(f, other_chains(f->q)), "");
+}
+
+void check_sums(struct finder *f)
+{
+    if (!vectors_can_sum(f->q))
+        say_sum(f, sums_side_by_side(f), "; its references cannot be vectorized");
 }
 
 static bool unvectorized_step(const struct finder *f, const struct step *s)
@@ -135,10 +181,10 @@ void check_partly(struct finder *f)
     struct found scalars = finder_look(f, unvectorized_step, false);
     buf_release(&scalars.where);
     if (!scalars.count)
-        finder_say(f, NULL, 0.5, vector_gain(f),
+        finder_say(f, NULL, 0.5, vector_gain(f, other_chains(f->q)),
                    "%.0f%% of the vectorizable loads, stores and calculations are vectorized", 100 * ratio);
     else
-        finder_say_steps(f, unvectorized_step, false, 0.6, vector_gain(f), "scalar calculation");
+        finder_say_steps(f, unvectorized_step, false, 0.6, vector_gain(f, other_chains(f->q)), "scalar calculation");
 }
 
 void check_narrow(struct finder *f)
@@ -153,8 +199,8 @@ void check_narrow(struct finder *f)
         }
     }
     if (first && widest < f->b->machine->vector)
-        finder_say(f, first, 0.7, (struct gain){0, vector_gain(f).high}, "vectors of %u bytes; the core supports %u",
-                   widest, f->b->machine->vector);
+        finder_say(f, first, 0.7, (struct gain){0, vector_gain(f, other_chains(f->q)).high},
+                   "vectors of %u bytes; the core supports %u", widest, f->b->machine->vector);
 }
 
 static bool converts_int(const struct finder *f, const struct step *s)

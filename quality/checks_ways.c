@@ -36,6 +36,7 @@ static struct gain list_gain(const struct finder *f)
 {
     const double memory_latency = 200;
     struct gain gain = finder_gain(f, f->q->if_no_chain);
+    gain.low = isnan(f->q->waits_chain) ? gain.low : gain.high / 2; /* that it is waited for was seen */
     if (f->q->from_memory_known != 0 && f->q->if_no_chain < memory_latency)
         gain.high = 100 * (1 - f->q->if_no_chain / memory_latency);
     return finder_limit(gain, f->q->waits_chain);
@@ -55,6 +56,12 @@ void check_list_walk(struct finder *f)
     buf_release(&list.where);
 }
 
+static struct gain chain_gain(const struct finder *f)
+{
+    return finder_limit(finder_gain(f, f->q->if_no_chain), f->q->waits_chain);
+}
+
+/* Whether the iterations could be otherwise is not known: most such values are what the program is for. */
 void check_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
@@ -62,25 +69,51 @@ void check_chain(struct finder *f)
         return;
     struct found list = find_list(f);
     if (!list.count)
-        finder_say(f, NULL, finder_chain_confidence(f, 0.8),
-                   finder_limit(finder_gain(f, q->if_no_chain), q->waits_chain),
+        finder_say(f, NULL, finder_chain_confidence(f, 0.8), (struct gain){0, chain_gain(f).high},
                    "a loop-carried dependency takes %.3g cycles; %.3g without it", q->bound, q->if_no_chain);
     buf_release(&list.where);
 }
 
-/* A loop that retries an atomic exchange until it succeeds usually has one iteration. */
-void check_store_chain(struct finder *f)
+static bool waits_for_store(const struct finder *f)
 {
     const struct quality_loop *q = f->q;
     if (q->cycles[BOUND_STORE_CHAIN] <= 0 || q->bound_by != BOUND_STORE_CHAIN || q->calls)
-        return;
-    struct found locked = finder_look(f, finder_is_locked, true);
-    if (!locked.count)
-        finder_say(
-            f, NULL, finder_chain_confidence(f, 0.8), finder_limit(finder_gain(f, q->if_no_chain), q->waits_chain),
-            "a dependency through memory (load of an earlier iteration's store) takes %.3g cycles; %.3g without it",
-            q->bound, q->if_no_chain);
+        return false;
+    struct found locked = finder_look(f, finder_is_locked, true); /* an exchange is tried once, mostly */
     buf_release(&locked.where);
+    return !locked.count;
+}
+
+/* The store that is chained to the next iteration's load of the same address, whatever the iteration; NULL: none. */
+static const struct step *fixed_store(const struct finder *f)
+{
+    for (size_t i = 0; i < f->b->refs.count; i++) {
+        const struct ref *r = &f->b->refs.items[i];
+        const struct step *s = path_step(f->b, r->step);
+        if (s->chained && r->stride == STRIDE_NONE && finder_memory(f, r)->writes)
+            return s;
+    }
+    return NULL;
+}
+
+void check_store_chain(struct finder *f)
+{
+    if (!waits_for_store(f) || fixed_store(f))
+        return;
+    struct gain gain = chain_gain(f);
+    finder_say(f, NULL, finder_chain_confidence(f, 0.8), (struct gain){gain.low / 2, gain.high},
+               "a dependency through memory (load of an earlier iteration's store) takes %.3g cycles; %.3g without it",
+               f->q->bound, f->q->if_no_chain);
+}
+
+void check_accumulator(struct finder *f)
+{
+    const struct step *s = waits_for_store(f) ? fixed_store(f) : NULL;
+    struct gain gain = chain_gain(f);
+    if (s)
+        finder_say(f, s, finder_chain_confidence(f, 0.9), (struct gain){gain.low / 2, gain.high},
+                   "each iteration updates the same variable in memory, at 0x%llx: %.3g cycles; %.3g without it",
+                   (unsigned long long)s->addr, f->q->bound, f->q->if_no_chain);
 }
 
 static bool is_call(const struct finder *f, const struct step *s)
@@ -109,10 +142,30 @@ void check_call(struct finder *f)
     }
 }
 
+/* Reads the same addresses again and again, and changes nothing but what it read: it ends when another thread stores.
+   The load; NULL: it does something. */
+static const struct step *find_busy_wait(const struct finder *f)
+{
+    const struct body *b = f->b;
+    const struct step *load = NULL;
+    if (f->q->calls || f->q->stored > 0 || f->q->flops > 0 || b->path.count > 12 || b->tangled)
+        return NULL;
+    for (size_t i = 0; i < b->refs.count; i++) {
+        const struct ref *r = &b->refs.items[i];
+        if (r->stride != STRIDE_NONE || r->stack)
+            return NULL;
+        load = load ? load : path_step(b, r->step);
+    }
+    for (unsigned r = 0; r < ARCH_REGS; r++)
+        if (b->moved_known[r] && b->moved[r] != 0)
+            return NULL; /* it counts */
+    return load;
+}
+
 void check_addresses(struct finder *f)
 {
     if (f->q->address_share > 0.5 && f->q->path_instructions >= 4 && f->q->bound_by == BOUND_FRONT_END &&
-        f->q->role != ROLE_REMAINDER)
+        f->q->role != ROLE_REMAINDER && !find_busy_wait(f))
         finder_say(f, NULL, 0.6, finder_gain(f, f->q->if_clean),
                    "%.0f%% of the instructions only compute addresses and conditions", 100 * f->q->address_share);
 }
@@ -120,7 +173,7 @@ void check_addresses(struct finder *f)
 void check_tiny(struct finder *f)
 {
     if (f->q->path_instructions < 8 && f->q->unroll == 1 && f->q->role != ROLE_REMAINDER && !f->q->calls &&
-        f->q->bound_by == BOUND_FRONT_END && f->q->paths == 1)
+        f->q->bound_by == BOUND_FRONT_END && f->q->paths == 1 && !find_busy_wait(f))
         finder_say(f, NULL, 0.5, finder_gain(f, f->q->if_clean), "%u instructions per iteration, not unrolled",
                    f->q->path_instructions);
 }
@@ -137,8 +190,7 @@ void check_remainder_loop(struct finder *f)
 static struct gain branch_gain(const struct quality_loop *q)
 {
     const double often = 0.25;
-    return q->waits_branch > often ? (struct gain){100 * (q->waits_branch - often), 100 * q->waits_branch}
-                                   : GAIN_UNKNOWN;
+    return q->waits_branch > often ? (struct gain){100 * q->waits_branch_low, 100 * q->waits_branch} : GAIN_UNKNOWN;
 }
 
 void check_branches(struct finder *f)
@@ -175,23 +227,9 @@ void check_versions(struct finder *f)
                    "the loop has several versions, chosen at run time, usually because arrays might overlap");
 }
 
-/* Reads the same addresses again and again, and changes only registers it loaded: it ends when another thread
-   stores. */
 void check_busy_wait(struct finder *f)
 {
-    const struct body *b = f->b;
-    const struct step *load = NULL;
-    if (f->q->calls || f->q->stored > 0 || f->q->flops > 0 || b->path.count > 12 || b->tangled)
-        return;
-    for (size_t i = 0; i < b->refs.count; i++) {
-        const struct ref *r = &b->refs.items[i];
-        if (r->stride != STRIDE_NONE || r->stack)
-            return;
-        load = load ? load : path_step(b, r->step);
-    }
-    for (unsigned r = 0; r < ARCH_REGS; r++)
-        if (b->moved_known[r] && b->moved[r] != 0)
-            return; /* it counts */
+    const struct step *load = find_busy_wait(f);
     if (load)
         finder_say(f, load, 0.9, GAIN_UNKNOWN,
                    "the loop only reads the same address, at 0x%llx, until its value changes",

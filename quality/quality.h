@@ -94,11 +94,13 @@ struct quality_loop {
     double chain_long;         /* cycles of the longest chain where entries are long; 0: none */
     uint8_t bound_by;          /* enum quality_bound */
     uint8_t chain_by;          /* which of the two chains is chain_long */
-    double chain_general;     /* cycles of the longest chain through general registers: pointers, indices, conditions */
-    double waits_branch;      /* part of its samples behind branches inside of it, where mispredictions show; NaN */
-    double waits_chain;       /* part of its samples, at most, that wait for the longest chain; NaN: too few samples */
-    double waits_load;        /* part of them waiting for loads that are not on that chain; NaN likewise */
-    int8_t from_memory_known; /* do its data come from further than the first cache, by its samples? -1: not known */
+    double chain_general; /* cycles of the longest chain through general registers: pointers, indices, conditions */
+    double waits_branch, waits_branch_low; /* part of its samples behind branches inside of it, where mispredictions
+                                              show: at most, at least; NaN: too few */
+    double waits_chain;        /* part of its samples, at most, that wait for the longest chain; NaN: too few samples */
+    double waits_memory;       /* part of them that wait for loads that are not on that chain, or for stores; NaN
+                                 likewise */
+    int8_t from_memory_known;  /* do its data come from further than the first cache, by its samples? -1: not known */
     double if_vectorized_here; /* the bound if all was vectorized for the vectors it was compiled for; NaN: no change */
     double from_memory;        /* approximate cycles of an iteration if its data come from memory at one core's
                                   bandwidth */
@@ -118,6 +120,7 @@ struct quality_loop {
     X(UNOPTIMIZED, "not-optimized", unoptimized)                                                                       \
     X(SCALAR, "scalar", scalar)                                                                                        \
     X(REDUCTION, "reduction", reduction_chain)                                                                         \
+    X(SUMS, "reduction-by-hand", sums)                                                                                 \
     X(PARTLY, "partly-vectorized", partly)                                                                             \
     X(NARROW, "narrow-vectors", narrow)                                                                                \
     X(GATHER, "gather", gather)                                                                                        \
@@ -134,6 +137,8 @@ struct quality_loop {
     X(CHAIN, "chain", chain)                                                                                           \
     X(LIST, "list-walk", list_walk)                                                                                    \
     X(STORE_CHAIN, "chain-through-memory", store_chain)                                                                \
+    X(ACCUMULATOR, "update-in-memory", accumulator)                                                                    \
+    X(COPY, "copy", copy)                                                                                              \
     X(SPILL, "spill", spilled)                                                                                         \
     X(INVARIANT, "invariant-load", invariant_load)                                                                     \
     X(CALL, "call", call)                                                                                              \

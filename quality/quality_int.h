@@ -31,6 +31,7 @@ struct quality_built {    /* how the loop's procedure was compiled */
     const char *producer; /* "" unknown */
     uint16_t language;    /* DW_LANG_* */
 };
+bool quality_is_fortran(const struct quality_built *);
 const char *quality_remedy(enum quality_check_kind, const struct quality_built *);
 /* Adds the checks' results for the loop with this body to the report; the checks' `loop` is its scope for now. */
 void checks_find(const struct body *, const struct quality_loop *, const struct scope_tree *,

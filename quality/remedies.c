@@ -48,6 +48,8 @@ static const struct remedy remedies[] = {
     {CHECK_REDUCTION, 0, NULL, NULL,
      "allow the sum to be reordered: -ffast-math or -fassociative-math -fno-signed-zeros -fno-trapping-math for this "
      "file, or #pragma omp simd reduction(+:s); or sum into several variables"},
+    {CHECK_SUMS, 0, NULL, NULL,
+     "sum into several variables, which are added up after the loop; compiler options do not help"},
     {CHECK_PARTLY, 0, NULL, NULL,
      "split off the statements that cannot be vectorized into a loop of their own; let the compiler report which these "
      "are (-fopt-info-vec-missed; clang: -Rpass-missed=loop-vectorize)"},
@@ -97,6 +99,14 @@ static const struct remedy remedies[] = {
      "node; prefetch if the order is known, or traverse several lists at a time"},
     {CHECK_STORE_CHAIN, 0, NULL, NULL,
      "keep the value in a variable between iterations; declare arrays that do not overlap (restrict)"},
+    {CHECK_ACCUMULATOR, 0, NULL, NULL,
+     "accumulate in a local variable and store it after the loop; in threads, keep what different threads write at "
+     "least a cache line (64 bytes) apart"},
+    {CHECK_COPY, LANG_FORTRAN, NULL, NULL,
+     "if the line calls a procedure, its argument is not contiguous and is copied for each call: pass whole columns, "
+     "or "
+     "declare the dummy argument with assumed shape (:); otherwise let pointers change places"},
+    {CHECK_COPY, 0, NULL, NULL, "use the data where they are: pass a pointer or a reference, or swap pointers"},
     {CHECK_SPILL, 0, NULL, NULL, "split the loop to have fewer live values, or unroll it less (-fno-unroll-loops)"},
     {CHECK_INVARIANT, LANG_FORTRAN, NULL, NULL,
      "copy it to a local variable before the loop; arguments without target or pointer are assumed not to overlap"},
@@ -137,6 +147,11 @@ static const struct remedy remedies[] = {
     {CHECK_BUSY_WAIT, 0, NULL, NULL,
      "give the waiting thread work to do meanwhile, or let it sleep (condition variable, std::atomic::wait, futex)"},
 };
+
+bool quality_is_fortran(const struct quality_built *built)
+{
+    return language_of(built->language) == LANG_FORTRAN;
+}
 
 const char *quality_remedy(enum quality_check_kind kind, const struct quality_built *built)
 {

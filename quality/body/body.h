@@ -96,7 +96,8 @@ bool quality_form_same_terms(const struct quality_form *, const struct quality_f
 unsigned step_width(const struct step *, const struct machine_core *);
 double step_elements(const struct step *, const struct machine_core *);
 unsigned quality_memory_size(const struct insn_memory *, const struct machine_core *);
-bool step_calculates(const struct step *); /* arithmetic on vector registers */
+bool step_calculates(const struct step *);        /* arithmetic on vector registers */
+bool step_whole_number_data(const struct step *); /* on general ones, and not of addresses or conditions */
 void quality_mix_count(struct body *, struct quality_loop *);
 
 /* ---- cost.c, bounds.c --------------------------------------------------------------- */

@@ -128,7 +128,7 @@ static bool moves_data(const struct step *s)
     return s->f.class == CLASS_MOVE && s->f.memory_count > 0 && !s->f.memory[0].vector_index && !s->addressing;
 }
 
-static bool whole_number_data(const struct step *s)
+bool step_whole_number_data(const struct step *s)
 {
     switch (s->f.class) {
     case CLASS_ADD:
@@ -153,14 +153,14 @@ static void count_packed(const struct body *b, struct quality_loop *q)
         const struct step *s = path_step(b, i);
         bool works = step_calculates(s);
         packed |= works && s->f.packed;
-        scalar |= (works && !s->f.packed) || whole_number_data(s);
+        scalar |= (works && !s->f.packed) || step_whole_number_data(s);
     }
     for (size_t i = 0; i < b->path.count; i++) {
         const struct step *s = path_step(b, i);
         if (!s->known)
             continue;
         bool copies = scalar && !packed && s->f.packed; /* a struct, in a scalar loop */
-        if (step_calculates(s) || whole_number_data(s) || (moves_data(s) && !copies))
+        if (step_calculates(s) || step_whole_number_data(s) || (moves_data(s) && !copies))
             tally_step(b, s, &t);
     }
     for (int m = 0; m < MIXES; m++) {

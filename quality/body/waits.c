@@ -2,10 +2,11 @@
 /*
  * Samples in a loop: the instructions that it waited for.
  *
- * A timer or a counter interrupts a core between instructions, when the oldest one retires: so the sample is at the
- * instruction after the one that was waited for. A load that hits the L1 cache is hardly ever waited for, and one from
- * further away is; this reveals data from memory. If the load is itself part of the longest chain, the two cannot be
- * distinguished.
+ * A timer or a counter interrupts a core between instructions, when the oldest one retires: so the sample lies on the
+ * instruction behind the one that was waited for. A load that hits the first cache is hardly ever waited for, and one
+ * that comes from further away is; that is how data from memory show. Where the load is itself part of the longest
+ * chain, the two cannot be told apart. A store is waited for by nobody, so that samples on a store whose value was
+ * there are of page faults, or of stores that memory does not take any faster.
  */
 #include "quality/body/body.h"
 
@@ -19,12 +20,14 @@ static double samples_at(const struct quality_samples *s, vaddr address)
     return i < s->count && s->addresses[i] == address ? s->numbers[i] : 0;
 }
 
-/* The step that gets the samples for the one at i of the path. */
-static const struct step *step_behind(const struct body *b, size_t i)
+/* Samples that tell of the step at i of the path: on the one behind it. Where it may be fused with that one, which is a
+   branch, on the branch (it was not) or behind that. */
+static double samples_behind(const struct body *b, const struct quality_samples *s, size_t i)
 {
     size_t n = b->path.count;
     bool fused = i + 1 < n && bounds_fuses(b, path_step(b, i), path_step(b, i + 1));
-    return path_step(b, (i + (fused ? 2 : 1)) % n);
+    double behind = samples_at(s, path_step(b, (i + 1) % n)->addr);
+    return behind + (fused ? samples_at(s, path_step(b, (i + 2) % n)->addr) : 0);
 }
 
 static bool reads_memory(const struct step *s)
@@ -33,6 +36,15 @@ static bool reads_memory(const struct step *s)
         if (s->f.memory[i].reads && s->f.class != CLASS_PREFETCH)
             return true;
     return false;
+}
+
+/* Is the step at i of the path a store of what needs no long calculation? */
+static bool only_stores(const struct body *b, size_t i)
+{
+    const struct step *s = path_step(b, i), *before = path_step(b, i ? i - 1 : b->path.count - 1);
+    bool writes = s->f.memory_count == 1 && s->f.memory[0].writes && !s->f.memory[0].reads && !s->f.locked;
+    bool quick = before->f.class != CLASS_DIVIDE && before->f.class != CLASS_SQUARE_ROOT && !before->chained;
+    return writes && quick && !reads_memory(before);
 }
 
 static bool is_behind_branch(const struct body *b, uint32_t block)
@@ -48,15 +60,27 @@ static bool is_behind_branch(const struct body *b, uint32_t block)
     return false;
 }
 
-/* After a mispredicted branch nothing is in flight: the sample is at the first instruction there. */
-static double branches_missed(const struct body *b, const struct quality_samples *samples)
+/* Behind a mispredicted branch nothing is under way: the first instruction there comes late, and its sample lies on it or
+   on the second one. Of n samples their part, at most; and at least: more than would lie there of samples that are even,
+   and not where the first one may wait for memory itself. */
+static void branches_missed(const struct body *b, const struct quality_samples *samples, double n,
+                            struct quality_loop *q)
 {
-    double missed = 0;
-    for (size_t i = 0; i < b->steps.count; i++)
-        if ((i == 0 || b->steps.items[i - 1].block != b->steps.items[i].block) &&
-            is_behind_branch(b, b->steps.items[i].block))
-            missed += samples_at(samples, b->steps.items[i].addr);
-    return missed;
+    double most = 0, least = 0, expected_most = 0, expected_least = 0, even = n / (double)b->steps.count;
+    for (size_t i = 0; i < b->steps.count; i++) {
+        const struct step *s = &b->steps.items[i];
+        if ((i > 0 && b->steps.items[i - 1].block == s->block) || !is_behind_branch(b, s->block))
+            continue;
+        bool more = i + 1 < b->steps.count && b->steps.items[i + 1].block == s->block, sure = !reads_memory(s);
+        double second = more ? samples_at(samples, b->steps.items[i + 1].addr) : 0,
+               first = samples_at(samples, s->addr);
+        most += first + second;
+        least += first + (sure ? second : 0);
+        expected_most += even * (1 + more);
+        expected_least += even * (1 + (more && sure));
+    }
+    q->waits_branch = most > 1.5 * expected_most ? most / n : 0;
+    q->waits_branch_low = fmax(least - 1.5 * expected_least, 0) / n;
 }
 
 /* At most what a share of n samples may be in truth, within two standard errors. */
@@ -87,30 +111,31 @@ static uint32_t registers_of_chain(const struct body *b, const struct quality_lo
 
 void waits_find(const struct body *b, const struct quality_samples *samples, struct quality_loop *q)
 {
-    double n = 0, loads = 0, chained = 0, chained_loads = 0;
-    q->waits_chain = q->waits_load = q->waits_branch = NAN;
+    double n = 0, loads = 0, stores = 0, chained = 0, chained_loads = 0;
+    q->waits_chain = q->waits_memory = q->waits_branch = q->waits_branch_low = NAN;
     q->from_memory_known = -1;
     for (size_t i = 0; samples && i < b->steps.count; i++)
         n += samples_at(samples, b->steps.items[i].addr);
     if (n < SAMPLES_LEAST)
         return;
-    q->waits_branch = branches_missed(b, samples) / n;
+    branches_missed(b, samples, n, q);
     uint32_t registers = registers_of_chain(b, q);
     double expected = 0; /* if samples lay evenly on all instructions */
     for (size_t i = 0; i < b->path.count; i++) {
         const struct step *s = path_step(b, i);
-        bool chain = waits_for_chain(s, registers);
-        expected += !chain && reads_memory(s) ? 1.0 / (double)b->path.count : 0;
-        double w = samples_at(samples, step_behind(b, i)->addr);
+        bool chain = waits_for_chain(s, registers), load = !chain && reads_memory(s), store = only_stores(b, i);
+        expected += (load + store) / (double)b->path.count;
+        double w = samples_behind(b, samples, i);
         chained += chain ? w : 0;
-        loads += !chain && reads_memory(s) ? w : 0;
+        loads += load ? w : 0;
+        stores += store ? samples_at(samples, s->addr) : 0;
         chained_loads += chain && reads_memory(s) ? w : 0;
     }
     q->waits_chain = at_most(chained / n, n);
-    q->waits_load = loads / n;
-    double most = at_most((loads + chained_loads) / n, n), surely = 2 * q->waits_load - at_most(q->waits_load, n);
-    if (most < 0.2)
-        q->from_memory_known = 0;
-    else if (surely > 0.5 && surely > 2 * expected)
+    q->waits_memory = (loads + stores) / n;
+    double most = at_most((loads + chained_loads) / n, n), surely = 2 * q->waits_memory - at_most(q->waits_memory, n);
+    if (surely > 0.5 && surely > 2 * expected)
         q->from_memory_known = 1;
+    else if (most < 0.2)
+        q->from_memory_known = 0;
 }

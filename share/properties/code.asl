@@ -29,7 +29,7 @@ PROPERTY LoopCheck {
     // Djoudi, Barthou et al., "MAQAO: Modular Assembler Quality Analyzer and Optimizer for Itanium 2", EPIC-4, 2005: properties
     // of loops' code by static analysis, with what each may gain.
     FOR ROWS OF loop_checks;
-    WHERE check IS NOT "address-work|tiny|narrow-vectors|remainder|not-optimized|busy-wait"; // which have conditions of their own
+    WHERE check IS NOT "address-work|tiny|narrow-vectors|remainder|not-optimized|busy-wait|copy|update-in-memory"; // which have conditions of their own
     CONDITION: (estimated) or(gain, 0) > 0 AND share(time) > 0.02 AND place.has_source
             OR (not_estimated) or(gain, -1) < 0 AND share(time) > 0.02 AND place.has_source;
     CONFIDENCE: MAX((estimated) -> confidence, (not_estimated) -> confidence / 2);
@@ -80,7 +80,7 @@ PROPERTY Division = Check<"division|int-division|square-root", gain, always, "Di
 // Not vectorized: Maleki et al., "An Evaluation of Vectorizing Compilers", PACT 2011.
 PROPERTY NotVectorized = Check<"scalar|partly-vectorized", gain, always, "Not vectorized, or only in part">;
 // Sums in order: Goldberg, "What Every Computer Scientist Should Know About Floating-Point Arithmetic", 1991.
-PROPERTY Reduction = Check<"reduction", gain, always, "Serial reduction limits the loop">;
+PROPERTY Reduction = Check<"reduction|reduction-by-hand", gain, always, "Serial reduction limits the loop">;
 // Compilers double the width and stop there unless asked for more (-mprefer-vector-width of gcc and clang). Vectors that are put
 // together from strided or indirect references do not gain from being longer.
 PROPERTY NarrowVectors = Check<"narrow-vectors", min(gain, 50), or(loop_quality.stride_more, 0) + or(loop_quality.indirect, 0) <= 0, "Vectors narrower than the processor's">;
@@ -109,6 +109,41 @@ PROPERTY TinyLoop = Check<"tiny", gain, or(loop_quality.vectorized, 0) <= 0, "Ti
 PROPERTY AddressWork = Check<"address-work|address-multiply", gain, or(loop_quality.paths, 1) <= 1, "Mostly address arithmetic">;
 // A locked instruction costs some 20 cycles, alone: Fog, "Instruction tables".
 PROPERTY LockedLoop = Check<"locked", gain, always, "Atomic operations in the loop">;
+
+PROPERTY SharedLine {
+    // Two threads that write one cache line take it from each other with each store: Torrellas, Lam and Hennessy, "False Sharing
+    // and Spatial Locality in Multiprocessor Caches", IEEE ToC 1994. Whether another thread writes next to the variable, the
+    // simulation knows (FalseSharing); a local variable helps in any case.
+    FOR ROWS OF loop_checks;
+    WHERE check IS "update-in-memory";
+    CONDITION: (shared) run.threads > 1.5 AND share(time) > 0.02 AND place.has_source
+            OR (alone) run.threads < 1.5 AND share(time) > 0.02 AND place.has_source;
+    CONFIDENCE: MAX((shared) -> 0.6, (alone) -> confidence);
+    SEVERITY: or(gain, not_estimated_as) * share(time);
+    LEAST: or(gain_low, 0) * share(time);
+    NEEDS: time;
+    TITLE: (shared) -> "A variable in memory is updated in each iteration: false sharing is possible",
+           (alone) -> "A variable in memory is updated in each iteration";
+    EVIDENCE: "{found}; the loop takes {share(time):%} of the time";
+    EXPLANATION: (shared) -> "Each load waits for the store before it. If other threads write other variables of the same cache line, each store also waits for the line.",
+                 (alone) -> "Each load waits for the store before it.";
+    REMEDY: "{remedy}";
+}
+
+PROPERTY ArrayCopies {
+    // gfortran copies arguments that are not contiguous into a temporary array for each call, and back.
+    FOR ROWS OF loop_checks;
+    WHERE check IS "copy";
+    CONDITION: share(time) > 0.02 AND place.has_source;
+    CONFIDENCE: confidence;
+    SEVERITY: or(gain, 50) * share(time);
+    LEAST: or(gain_low, 0) * share(time);
+    NEEDS: time;
+    TITLE: "Copying arrays";
+    EVIDENCE: "{found}; it takes {share(time):%} of the time, of which {or(gain_low, 0):.0} to {gain:.0}% can be saved";
+    EXPLANATION: "The data are the same before and after: compilers make such loops also for arguments and for the results of expressions.";
+    REMEDY: "{remedy}";
+}
 
 PROPERTY BusyWait {
     // Spinning on a flag: Anderson, "The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors", IEEE TPDS 1990. What

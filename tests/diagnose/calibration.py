@@ -89,7 +89,7 @@ def main():
             gain = 100 * measured_gain(before, after, parallel, arguments.rounds)
         planted = fields["alternatives"]
         rank = next((i for i, f in enumerate(found, 1) if f["property"] in planted and
-                     (not fields.get("at") or re.search(fields["at"], " ".join(f.values())))), None)
+                     (not fields.get("at") or re.search(fields["at"], " ".join(f.values()), re.I))), None)
         false = [f"{f['property']} {f['severity']}%" for f in found
                  if f["property"] in fields.get("false", "").split("|") and float(f["severity"]) > CLAIM]
         interval = None

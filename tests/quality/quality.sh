@@ -157,7 +157,7 @@ check_match "a gather loop in words" "$out" \
     'scalar, 1 of 3 references indirect; bound by latency: loop-carried dependency, at least 4 cycles for 1 element; 1.5 if the loop ends within 38 iterations, because its next entry overlaps with this one'
 
 run "$hpcview" quality --machine skylake-server --function gather --format json "$corpus/x86-gcc-O2.obj"
-check_match "sums side by side gain what the chain takes: 4 to 1.5 cycles" "$out" '"check":"reduction","line":56,*"gain":62.5,'
+check_match "sums side by side gain what the chain takes: 4 to 1.5 cycles" "$out" '"check":"reduction-by-hand","line":56,*"gain":62.5,'
 
 # llvm-mca's estimates: what stand-ins say in its place, and the real one where it is installed.
 mkdir "$scratch/bin"

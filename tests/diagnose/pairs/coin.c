@@ -1,4 +1,4 @@
-/* planted: Branches; set: a; before: -O1; after: -O2 -DAFTER. A condition on random data, which no predictor knows. */
+/* planted: NotVectorized; set: a; before: -O1; after: -O2 -DAFTER. A condition on random data: gcc selects at -O1, and makes no vectors. */
 #include <stdio.h>
 enum { N = 1 << 16, ROUNDS = 4000 };
 static int a[N];
