@@ -6,6 +6,7 @@ import { firstMetric, Kind, type Metric, type Model, NONE, type Numbers, type Pl
 import { type Groups, makeGroups, sumOver } from './cells';
 import { Columns } from './columns';
 import { isFrame, selfOfCalls, SelfValues } from './self';
+import { placesWithin } from './tables';
 
 export const CALLS = 'calls'; // the tree's name in the database
 
@@ -255,14 +256,17 @@ function sumUp(
 
 // ---- callers ----
 
-/** The nodes of places with the same source as `place`, without those inside another of them. */
+/** The nodes of places with the same source as `place`, without those inside another of them; for a module or a file
+ *  the nodes of its procedures that were called from other modules or files. */
 function outermostNodes(model: Model, nodes: TreeNodes, place: PlaceIx): number[] {
-  const { same } = model.places;
+  const { same, kind } = model.places;
+  const within = kind[place] < Kind.Procedure ? placesWithin(model, place) : null;
   const inside = new Uint8Array(nodes.count);
   const found: number[] = [];
   for (let i = 0; i < nodes.count; i++) {
     const isInside = i > 0 && inside[nodes.parent[i]] === 1;
-    const matches = same[nodes.place[i]] === same[place];
+    const at = nodes.place[i];
+    const matches = within ? within[at] === 1 && kind[at] === Kind.Procedure : same[at] === same[place];
     if (matches && !isInside) found.push(i);
     inside[i] = isInside || matches ? 1 : 0;
   }
@@ -323,13 +327,13 @@ export interface Calls {
   readonly cells: Groups; // a row's nodes in the tree's model
 }
 
-/** The callers of the procedure of `place`, or the callers into which the enclosing inlined call was inlined; and the callees of
-   `place`. */
+/** The callers of the procedure of `place`, the callers into which the enclosing inlined call was inlined, or the callers of
+ *  a module or file; and the callees of `place`. */
 export function callsOf(model: Model, tree: MadeTree, place: PlaceIx): { callers: Calls; callees: Calls } | null {
   const { places } = model;
   const { nodes } = tree;
   const procedure = procedureOf(model, place);
-  if (procedure === NONE) return null;
+  if (procedure === NONE) return place > 0 ? callsAcross(model, tree, placesWithin(model, place)) : null;
   const inlined = inlinedAround(model, place);
   const callers = new CallList(model);
   const callees = new CallList(model);
@@ -356,6 +360,21 @@ export function callsOf(model: Model, tree: MadeTree, place: PlaceIx): { callers
       callees.add(caller, nodes.place[i], nodes.place[line], i);
   }
   return { callers: callers.finish(tree.model), callees: callees.finish(tree.model) };
+}
+
+/** Calls into a part of the program and out of it. */
+function callsAcross(model: Model, { nodes, model: made }: MadeTree, within: Uint8Array): { callers: Calls; callees: Calls } {
+  const callers = new CallList(model);
+  const callees = new CallList(model);
+  const frame = framesOf(model, nodes);
+  for (let i = 1; i < nodes.count; i++) {
+    const line = nodes.parent[i];
+    if (line <= 0 || model.places.kind[nodes.place[i]] !== Kind.Procedure) continue;
+    const [caller, callee] = [nodes.place[frame[line]], nodes.place[i]];
+    if (within[callee] === within[caller]) continue;
+    (within[callee] ? callers : callees).add(caller, callee, nodes.place[line], i);
+  }
+  return { callers: callers.finish(made), callees: callees.finish(made) };
 }
 
 /** The innermost inlined call around a place, or the place itself; NONE. */

@@ -1358,7 +1358,7 @@ function colours(file: string, lines: readonly string[]): string {
     .join('\n');
 }
 
-/** main calls f in its loop; f calls itself, and g from two lines, one of them in a loop. */
+/** main calls f in its loop; f calls itself, and g of a library from two lines, one of them in a loop. */
 function testCalls(): void {
   const m = model(
     `
@@ -1376,10 +1376,13 @@ function testCalls(): void {
             line 21 @x.c`,
     [metric('A'), metric('B'), metric('R', { formula: 'B / A' })],
   );
-  const [main, mainLoop, at3, f, at11, loop, at13, g, at21] = [3, 4, 5, 6, 7, 8, 9, 10, 11];
+  const [main, mainLoop, at3, f, at11, loop, at13, g, at21] = [3, 4, 5, 6, 7, 8, 9, 12, 13];
+  const [a, b] = [1, 10];
   //                    0  main l  3  f 11  g 21   f 11  g 21   f  l 13  g 21
   const place = Uint32Array.of(0, main, mainLoop, at3, f, at11, g, at21, f, at11, g, at21, f, loop, at13, g, at21);
   const parent = Int32Array.of(NONE, 0, 1, 2, 3, 4, 5, 6, 5, 8, 9, 10, 9, 12, 13, 14, 15);
+      module b
+        file x.c
   const nodes = { count: place.length, parent, place };
   const own = (at: readonly (readonly [number, number])[]): Float64Array => {
     const v = new Float64Array(place.length).fill(NaN);
@@ -1450,7 +1453,9 @@ function testCalls(): void {
    main 99 18 0.18181818181818182`,
     'of f, once on each path',
   );
-  equal(callersOf(m, nodes, values, 2), null, 'a file is on no path');
+  const callers = (of: number): string => drawn(callersOf(m, nodes, values, of)!.model).replace(/^\w+/, '');
+  equal(callers(b), callers(g), 'the callers of a module: of its procedures');
+  equal(callers(a), ' 100 18 0.18', 'a module that nobody calls');
   const columns = new Columns(tree.model);
   const listed = (of: number, way: 'callers' | 'callees'): string => {
     const { rows, cells } = callsOf(m, tree, of)![way];
@@ -1465,7 +1470,8 @@ function testCalls(): void {
   );
   equal(listed(f, 'callees'), 'f g x.c:11 - 30\nf f x.c:11 - 89\nf g x.c:13 loop at x.c:12–14 65', 'what f calls');
   equal(listed(loop, 'callees'), 'f g x.c:13 loop at x.c:12–14 65', 'what a loop of it calls');
-  equal(callsOf(m, tree, 1), null, 'a module calls nobody');
+  equal(listed(b, 'callers'), listed(g, 'callers'), 'who calls a module');
+  equal([listed(a, 'callers'), listed(a, 'callees')], ['', listed(g, 'callers')], 'calls out of a module');
   const rows = callRows(m, tree);
   equal(
     drawn(rows.model).replace(/(\d) \S+ \S+$/gm, '$1'),

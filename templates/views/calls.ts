@@ -104,7 +104,7 @@ class CallersPane implements Pane {
   #make(calls: TreeApp, selected: PlaceIx): { tree: TreeApp; isCut: boolean } | null {
     const { app } = this;
     const callers: Callers | null =
-      app.model.places.kind[selected] < Kind.Procedure
+      selected === 0
         ? null
         : callersOf(app.model, calls.tree.nodes, calls.tree.model.values, selected);
     const show = (place: PlaceIx): void => {
