@@ -4,7 +4,7 @@
 import { Kind, type Model, NONE, type PlaceIx } from '../model/data';
 import { type Groups, leader, makeGroups } from './cells';
 import type { Column, Columns } from './columns';
-import type { Level } from './flat';
+import { type Level, LEVEL_KIND } from './flat';
 import { frontOf, type HotSource, type Hottest, type ModulePart } from './hotspots';
 import { labelOf } from './labels';
 import type { Tables } from './rows';
@@ -104,12 +104,13 @@ export interface Changes {
   readonly better: readonly Change[];
 }
 
-/** Loops of two builds by first line: one compiler makes two loops, or another nest, of one loop of the other. */
-function loopsBySource(model: Model): Groups {
+/** Loops or procedures of two builds by first line: one compiler makes two loops, or another nest, of one loop of the
+ *  other, and gives procedures other names. */
+function bySource(model: Model, level: 'loop' | 'procedure'): Groups {
   const { count, kind, file, lineFirst, same } = model.places;
   const groups = new Map<string, number[]>();
   for (let i = 0; i < count; i++) {
-    if (kind[i] !== Kind.Loop) continue;
+    if (kind[i] !== LEVEL_KIND[level]) continue;
     const key = file[i] !== NONE && lineFirst[i] > 0 ? `${file[i]}:${lineFirst[i]}` : String(same[i]);
     (groups.get(key) ?? groups.set(key, []).get(key)!).push(i);
   }
@@ -120,7 +121,7 @@ function loopsBySource(model: Model): Groups {
 }
 
 export function changes(columns: Columns, tables: Tables, difference: Column, level: Level): Changes {
-  const cells = level === 'loop' ? loopsBySource(columns.model) : tables.level(level, true);
+  const cells = level === 'loop' || level === 'procedure' ? bySource(columns.model, level) : tables.level(level, true);
   const values = columns.values(difference, cells);
   const byPlace = columns.values(difference, null);
   const all: Change[] = [];

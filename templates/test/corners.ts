@@ -595,6 +595,10 @@ function testSaid(): void {
   equal([change.worse, change.better].map((list) => list.map((c) => `${c.place} ${c.value} ${c.error}`)), [['3 100 20', '9 9 6'], ['5 -100 20']],
     'summary: what got worse and better, the largest first');
   equal(changes(columns, new Tables(two), columns.get('0-1i')!, 'module').worse.length, 0, 'summary: within the noise nothing changed');
+  const renamed = new Columns(
+    model('program p\n module a\n  file x.c\n   proc f<int> 1-9 @x.c\n    line 1 @x.c = 900 .\n   proc f(int) 1-9 @x.c\n    line 1 @x.c = . 910', two.metrics),
+  );
+  equal(changes(renamed, new Tables(renamed.model), renamed.get('0-1i')!, 'procedure').worse.length, 0, 'summary: one procedure under two names');
   const twins = model('program p\n module a\n  file x.c\n   proc f 1-9 @x.c\n    line 1 @x.c = 10 .\n   proc g 11-12 @x.c\n    line 11 @x.c = 100 .\n   proc h 21-22 @x.c\n    line 21 @x.c = 200 .\n    line 22 @x.c = 1 1\n   proc f 1-9 @x.c\n    line 1 @x.c = 90 .',
     two.metrics);
   const equalOnes = new Columns(twins);

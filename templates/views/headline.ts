@@ -7,7 +7,7 @@ import { firstDifference, runOf } from '../logic/compare';
 import { findingsAt } from '../logic/diagnosis';
 import { formatPercent, formatShort, plural } from '../logic/format';
 import type { HotPlace } from '../logic/hot_places';
-import { enclosing, folded, labelOf, shortName } from '../logic/labels';
+import { baseName, enclosing, fileName, folded, labelOf, shortName } from '../logic/labels';
 import { efficiency, Rows } from '../logic/phases';
 import type { App } from './app';
 import { button, h, visible } from './dom';
@@ -37,8 +37,10 @@ function sentence(app: App, { metric }: Column, { place, callee, value }: HotPla
   const inside = around && app.model.places.kind[place] >= Kind.Loop ? ` in ${visible(around)}` : '';
   if (callee !== NONE)
     return [`${percent}in ${visible(calleeName(app, callee))}, called ${app.model.places.kind[place] === Kind.Line ? 'at' : 'from'} `, link(app, place, name), `${inside}${lastAt(app, place)}.`];
-  const [finding] = findingsAt(app.model, place);
-  const why = finding && !finding.title.includes(name) ? `: ${folded(finding.title)}` : '';
+  const { file, lineFirst } = app.model.places;
+  const line = file[place] === NONE ? name : `${baseName(fileName(app.model, file[place]))}:${lineFirst[place]}`;
+  const finding = findingsAt(app.model, place).find(({ title }) => !title.includes(name) && !title.includes(line));
+  const why = finding ? `: ${folded(finding.title).replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase())}` : '';
   return [`${percent}${name.startsWith('waiting') ? '' : 'in '}`, link(app, place, name), visible(`${inside}${why}.`)];
 }
 

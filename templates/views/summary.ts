@@ -39,7 +39,7 @@ export class SummaryPage {
   #drawn: readonly unknown[] = [];
   readonly #hot = new Memo<{ loops: HotList; lines: HotList; procedures: HotList }>();
   readonly #places = new Memo<readonly HotPlace[]>();
-  readonly #compared = new Memo<Changes>();
+  readonly #compared = new Memo<Changes & { level: Level }>();
 
   constructor(private readonly app: App) {}
 
@@ -157,11 +157,12 @@ export class SummaryPage {
     const known = whereParts(app.model, values).reduce((n, p) => n + p.withSource, 0);
     const showsLines = lines.top.length > 0 && known >= 0.25 * app.columns.total(column);
     const isFlat = !difference && !showsLines && (loops.top[0]?.value ?? 0) < (procedures.top[0]?.value ?? 0);
-    const loopList = this.#list('Hot loops', 'time in each loop, excluding loops nested inside it', loops, column, 'loop');
-    const lineList = showsLines ? this.#list('Hot lines', 'each line over all its copies', lines, column, 'line') : null;
+    const run = difference ? `${runOf(app.model, column.index)}: ` : '';
+    const loopList = this.#list('Hot loops', `${run}time in each loop, excluding loops nested inside it`, loops, column, 'loop');
+    const lineList = showsLines ? this.#list('Hot lines', `${run}each line over all its copies`, lines, column, 'line') : null;
     const procedureList = this.#list(
       'Hot procedures',
-      'including inlined code',
+      `${run}including inlined code`,
       procedures,
       column,
       'procedure',
@@ -308,11 +309,12 @@ export class SummaryPage {
   #changed(difference: Column): HTMLElement[] {
     const { app } = this;
     const hasText = app.tables.has('line') && app.model.files.some((f) => f.state === 'text');
-    const level: Level = app.tables.has('loop') ? 'loop' : hasText ? 'line' : 'procedure';
     const values = app.columns.values(difference, null);
-    const { worse, better } = this.#compared.get([values, level], () =>
-      changes(app.columns, app.tables, difference, level),
-    );
+    const levels: Level[] = [app.tables.has('loop') ? 'loop' : hasText ? 'line' : 'procedure', 'procedure'];
+    const { level, worse, better } = this.#compared.get([values], () => {
+      const all = levels.map((level) => ({ level, ...changes(app.columns, app.tables, difference, level) }));
+      return all.find((c) => c.worse.length + c.better.length > 0) ?? all[0];
+    });
     const base = difference.difference!.base;
     const list = (title: string, all: readonly Change[], none: string): HTMLElement =>
       section(
