@@ -86,7 +86,7 @@ export function readHead(text: string): Head {
     tables: list(json, 'tables', true).map(readTable),
     files: list<unknown[]>(json, 'files').map(readFile),
     processes: list(json, 'processes').map(readProcess),
-    warnings: texts(json, 'warnings'),
+    warnings: merged(texts(json, 'warnings')),
   };
 }
 
@@ -96,6 +96,27 @@ export const placesInfo = (head: Head): PlacesInfo => ({
   files: head.files.length,
   planes: head.planes,
 });
+
+const NO_DEBUG = /^no debug information in (.+): ([\d.]+)% of (.+) shown by function only$/;
+
+/** Modules without debug information in one sentence for each metric. */
+function merged(warnings: readonly string[]): string[] {
+  const modules = new Map<string, { names: string[]; percent: number }>();
+  const others = warnings.filter((text) => {
+    const [, name, percent, metric] = NO_DEBUG.exec(text) ?? [];
+    if (metric === undefined) return true;
+    const known = modules.get(metric) ?? { names: [], percent: 0 };
+    known.names.push(name);
+    known.percent += Number(percent);
+    modules.set(metric, known);
+    return false;
+  });
+  const sentences = [...modules].map(
+    ([metric, { names, percent }]) =>
+      `no debug information in ${names.join(', ')}: ${percent.toFixed(1)}% of ${metric} shown by function only`,
+  );
+  return [...sentences, ...others];
+}
 
 /** How many rows the target of a table's column has; undefined: unknown here. */
 export function rowsOf(head: Head, to: string): number | undefined {

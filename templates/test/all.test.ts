@@ -1904,6 +1904,12 @@ function testHead(): void {
 const CODE = `
 1 10 5 .  .  .
 2 20 7 .  .  .
+  const lost = (name: string, percent: string): string => `no debug information in ${name}: ${percent}% of T shown by function only`;
+  equal(
+    readHead(JSON.stringify({ ...head, warnings: [lost('a.so', '0.2'), 'other', lost('b.so', '1.5')] })).warnings,
+    [lost('a.so, b.so', '1.7'), 'other'],
+    'modules without debug information are one warning',
+  );
 2 21 7 .  21 .
 2 22 8 24 23 21
 2 23 8 .  23 21
