@@ -9,7 +9,7 @@ PAGE_SCRIPTS_IN = \
 	%D%/logic/syntax.ts %D%/logic/tables.ts %D%/logic/tree.ts \
 	%D%/state/actions.ts %D%/state/reduce.ts %D%/state/state.ts %D%/state/store.ts %D%/state/url.ts \
 	%D%/views/about.ts %D%/views/app.ts %D%/views/barriers.ts %D%/views/calls.ts %D%/views/card.ts %D%/views/chart.ts %D%/views/code.ts \
-	%D%/views/columns.ts %D%/views/copies.ts %D%/views/distribution.ts %D%/views/dom.ts %D%/views/facts.ts %D%/views/files.ts %D%/views/find.ts %D%/views/finding.ts %D%/views/line_costs.ts %D%/views/headline.ts %D%/views/help.ts \
+	%D%/views/columns.ts %D%/views/copies.ts %D%/views/distribution.ts %D%/views/dom.ts %D%/views/facts.ts %D%/views/files.ts %D%/views/find.ts %D%/views/finding.ts %D%/views/line_costs.ts %D%/views/glossary.ts %D%/views/headline.ts %D%/views/help.ts \
 	%D%/views/icicle.ts %D%/views/instructions.ts %D%/views/keys.ts %D%/views/main.ts %D%/views/marks.ts %D%/views/memory.ts %D%/views/nosource.ts %D%/views/expanded_inlines.ts %D%/views/panes.ts \
 	%D%/views/registry.ts %D%/views/report.ts %D%/views/rows.ts %D%/views/scatter.ts %D%/views/search.ts \
 	%D%/views/source.ts %D%/views/run_summary.ts %D%/views/summary.ts %D%/views/table.ts %D%/views/tables.ts %D%/views/timeline.ts %D%/views/toolbar.ts \

@@ -40,6 +40,17 @@ export function scaleFor(metric: Metric, total: number): Scale {
   return { divisor: 1, decimals: Number.isInteger(size) ? 0 : 3, unit: metric.unit };
 }
 
+const NANOSECONDS = { unit: 'ns', formula: '' } as Metric;
+
+/** Of durations in nanoseconds. */
+export const timeScale = (most: number): Scale => scaleFor(NANOSECONDS, most);
+
+/** A duration in a sentence: "12.1 s". */
+export function timeText(ns: number): string {
+  const { divisor, unit } = timeScale(ns);
+  return `${Number((ns / divisor).toPrecision(3))} ${unit}`;
+}
+
 /** The total's scale, unless all displayed values are so small in comparison that they would all be "<0.001". */
 export function scaleAmong(metric: Metric, total: number, largest: number): Scale {
   return scaleFor(metric, Math.abs(largest) < Math.abs(total) * 0.01 ? largest : total);

@@ -24,7 +24,9 @@ import {
   scaleAmong,
   scaleFor,
   unitIn,
+  timeText,
 } from '../logic/format';
+import { explained } from '../views/glossary';
 import { parseFormula, readFormula } from '../logic/formula';
 import { boxAt, icicle } from '../logic/icicle';
 import { inlinedOn } from '../logic/inlined';
@@ -1064,6 +1066,12 @@ function testSummary(): void {
 }
 
 function testFormats(): void {
+  equal([0, 812, 2433349000, 75e9].map(timeText), ['0 ns', '812 ns', '2.43 s', '75 s'], 'durations in sentences');
+  equal(
+    [explained('Large Stride'), explained('boundary.c reports')],
+    ['Stride: the distance between the elements that successive iterations access.', undefined],
+    'words have definitions',
+  );
   const ns = metric('T', { unit: 'ns' });
   const cycles = metric('C', { unit: 'cycles' });
   const ratio = metric('R', { unit: '', formula: 'A / B' });
@@ -1372,6 +1380,8 @@ function testCalls(): void {
             line 11 @x.c
             loop 12-14 @x.c
               line 13 @x.c
+      module b
+        file x.c
           proc g 20-29 @x.c
             line 21 @x.c`,
     [metric('A'), metric('B'), metric('R', { formula: 'B / A' })],
@@ -1381,8 +1391,6 @@ function testCalls(): void {
   //                    0  main l  3  f 11  g 21   f 11  g 21   f  l 13  g 21
   const place = Uint32Array.of(0, main, mainLoop, at3, f, at11, g, at21, f, at11, g, at21, f, loop, at13, g, at21);
   const parent = Int32Array.of(NONE, 0, 1, 2, 3, 4, 5, 6, 5, 8, 9, 10, 9, 12, 13, 14, 15);
-      module b
-        file x.c
   const nodes = { count: place.length, parent, place };
   const own = (at: readonly (readonly [number, number])[]): Float64Array => {
     const v = new Float64Array(place.length).fill(NaN);
@@ -1896,6 +1904,12 @@ function testHead(): void {
     'a newer format is told as such',
   );
   throws(() => readHead(JSON.stringify({ ...head, planes: [1, 5] })), '"planes" of its head', 'planes that cannot be');
+  const lost = (name: string, percent: string): string => `no debug information in ${name}: ${percent}% of T shown by function only`;
+  equal(
+    readHead(JSON.stringify({ ...head, warnings: [lost('a.so', '0.2'), 'other', lost('b.so', '1.5')] })).warnings,
+    [lost('a.so, b.so', '1.7'), 'other'],
+    'modules without debug information are one warning',
+  );
   throws(() => readHead('{}'), 'not an hpcview database', 'something else');
   throws(() => readHead('{'), 'not JSON', 'a damaged head');
 }
@@ -1904,12 +1918,6 @@ function testHead(): void {
 const CODE = `
 1 10 5 .  .  .
 2 20 7 .  .  .
-  const lost = (name: string, percent: string): string => `no debug information in ${name}: ${percent}% of T shown by function only`;
-  equal(
-    readHead(JSON.stringify({ ...head, warnings: [lost('a.so', '0.2'), 'other', lost('b.so', '1.5')] })).warnings,
-    [lost('a.so, b.so', '1.7'), 'other'],
-    'modules without debug information are one warning',
-  );
 2 21 7 .  21 .
 2 22 8 24 23 21
 2 23 8 .  23 21

@@ -3,6 +3,7 @@
 // ran before each barrier; episodes over time; who waited for whom.
 
 import { NONE, type PlaceIx } from '../model/data';
+import { formatScaled, timeScale, timeText } from '../logic/format';
 import { labelOf } from '../logic/labels';
 import { same } from '../logic/memo';
 import { type LoopOfPhase, type Phase, Rows, type Stack, barrierName, loopsBefore, phasesOf, stacks, timeline, whoWaits } from '../logic/phases';
@@ -17,7 +18,6 @@ const LOOPS = 3; // of a phase, until one asks for more
 const HEIGHT = 200; // of the tallest column, pixels
 const COLOURS = [1, 2, 3, 4, 5, 6]; // --part-N; 0 is waiting, 7 the rest
 
-const milliseconds = (ns: number): string => (ns / 1e6).toFixed(3);
 const number = (text: string, unit = ''): { text: string; unit: string; isNumber: boolean } => ({ text, unit, isNumber: true });
 
 class BarriersPane implements Pane {
@@ -51,13 +51,13 @@ class BarriersPane implements Pane {
     const all = stacks(barriers);
     if (!all.some((s) => s.run === this.#run)) this.#run = all[0]?.run ?? 0;
     return [
-      this.#about,
-      this.#head(),
       ...this.#timeline(barriers),
+      this.#head(),
       this.#columns(barriers, all),
       ...(all.length > 1 ? [this.#runs(all)] : []),
       this.#numbers(barriers),
       ...this.#matrix(),
+      this.#about,
     ];
   }
 
@@ -95,7 +95,7 @@ class BarriersPane implements Pane {
         { class: 'stack' },
         h('div', { class: 'stack-bars' }, ...stack.phases.flatMap((p, i) => this.#segments(barriers, p, i, scale)).reverse()),
         h('div', { class: 'stack-name' }, this.#runName(stack.run)),
-        h('div', { class: 'muted' }, `${milliseconds(stack.total)} ms`),
+        h('div', { class: 'muted' }, timeText(stack.total)),
       );
     };
     return h(
@@ -124,8 +124,8 @@ class BarriersPane implements Pane {
       return element;
     };
     return [
-      part(p.work, this.#colour(p), `phase ${i + 1}, before ${name}: ${milliseconds(p.work)} ms until the first came`, String(i + 1)),
-      part(p.wait, 'var(--part-0)', `barrier ${i + 1}, ${name}: ${milliseconds(p.wait)} ms from the first to the last`, ''),
+      part(p.work, this.#colour(p), `phase ${i + 1}, before ${name}: ${timeText(p.work)} until the first came`, String(i + 1)),
+      part(p.wait, 'var(--part-0)', `barrier ${i + 1}, ${name}: ${timeText(p.wait)} from the first to the last`, ''),
     ];
   }
 
@@ -166,6 +166,7 @@ class BarriersPane implements Pane {
       .filter((row) => barriers.run(row) === this.#run)
       .sort((a, b) => phase(b) - phase(a) || a - b)
       .slice(0, MOST);
+    const scale = timeScale(phase(order[0]));
     const loops = Rows.of(this.app.model, 'phase_loops');
     const bars = order.map((row) =>
       h(
@@ -173,8 +174,8 @@ class BarriersPane implements Pane {
         null,
         cell(this.#barrierLink(barriers, row)),
         cell(barriers.text('episodes', row), true),
-        cell(milliseconds(phase(row)), true),
-        cell(milliseconds(barriers.value('barrier', row) || 0), true),
+        cell(formatScaled(phase(row), scale), true),
+        cell(formatScaled(barriers.value('barrier', row) || 0, scale), true),
         cell(percent(barriers.value('share', row)), true),
         cell(percent(barriers.value('imbalance', row)), true),
         cell(this.#lastThread(barriers, row)),
@@ -185,8 +186,8 @@ class BarriersPane implements Pane {
       [
         'Ended by',
         number('Episodes'),
-        number('Phase', 'ms'),
-        number('Barrier', 'ms'),
+        number('Phase', scale.unit),
+        number('Barrier', scale.unit),
         number('of phase', '%'),
         number('Imbalance', '%'),
         'Most often last',
@@ -271,13 +272,14 @@ class BarriersPane implements Pane {
     const m = t && whoWaits(t, this.#run);
     if (!m || m.waiters.length === 0) return [];
     const others = m.others.slice(0, MOST);
+    const scale = timeScale(m.most);
     const shaded = (waited: number): HTMLElement => {
-      const element = cell(waited ? milliseconds(waited) : '', true);
+      const element = cell(waited ? formatScaled(waited, scale) : '', true);
       element.style.background = `color-mix(in srgb, var(--part-0) ${((waited / m.most) * 80).toFixed(0)}%, transparent)`;
       return element;
     };
     return [
-      h('p', { class: 'why-title' }, h('b', null, 'Who waits for whom '), muted('ms; columns came last')),
+      h('p', { class: 'why-title' }, h('b', null, 'Who waits for whom '), muted(`${scale.unit}; columns came last`)),
       factsTable(
         ['waits', ...others.map((o) => number(visible(`for ${o}`)))],
         m.waiters.slice(0, MOST).map((w) => h('tr', null, cell(visible(w)), ...others.map((o) => shaded(m.waited(w, o))))),

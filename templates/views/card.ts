@@ -15,6 +15,7 @@ import { callLists } from './calls';
 import { copiesOf } from './copies';
 import { button, h, muted, visible } from './dom';
 import { findingItem } from './finding';
+import { explained } from './glossary';
 import type { Pane, PaneType } from './panes';
 import { threadBars } from './run_summary';
 
@@ -29,7 +30,7 @@ const QUALITY = [
 const NO_LINK = new Set(['instructions', 'instruction_counts', 'thread_values', 'findings', 'search']);
 
 const labelled = (label: string, value: string, more = '', title = ''): HTMLElement =>
-  h('div', { title: title || undefined }, h('dt', null, label), h('dd', null, h('b', null, value), more ? muted(` ${more}`) : null));
+  h('div', { title: title || explained(label) }, h('dt', null, label), h('dd', null, h('b', null, value), more ? muted(` ${more}`) : null));
 
 class CardPane implements Pane {
   readonly element = h('section', { class: 'pane selection', 'aria-label': 'What is selected' });

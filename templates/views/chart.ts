@@ -162,7 +162,7 @@ export function segments<T extends string>(
     'span',
     { class: 'segments', role: 'group', 'aria-label': name },
     ...all.map(([value, text, title]) => {
-      const one = button(text, title, () => choose(value), `choice${value === now ? ' on' : ''}`);
+      const one = button(text, title, () => choose(value), `button${value === now ? ' on' : ''}`);
       one.setAttribute('aria-pressed', String(value === now));
       return one;
     }),

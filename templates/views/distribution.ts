@@ -251,7 +251,9 @@ function outline(shares: readonly Share[], plot: Plot, at: (value: number) => nu
 /** Under the bars, as many as fit. */
 function names(shares: readonly Share[], plot: Plot): SVGElement[] {
   const every = Math.max(1, Math.ceil((shares.length * 34) / plot.width));
-  const hasProcesses = new Set(shares.map((s) => s.process)).size > 1;
+  const processes = new Set(shares.map((s) => s.process)).size;
+  const name = (s: Share): string =>
+    processes === 1 ? String(s.thread) : processes === shares.length ? String(s.process) : `${s.process}.${s.thread}`;
   return shares.flatMap((s, i) =>
     i % every === 0
       ? [
@@ -263,7 +265,7 @@ function names(shares: readonly Share[], plot: Plot): SVGElement[] {
               'text-anchor': 'middle',
               fill: colour('muted'),
             },
-            hasProcesses ? `${s.process}.${s.thread}` : String(s.thread),
+            name(s),
           ),
         ]
       : [],

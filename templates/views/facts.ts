@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tables of facts, in dialogs and panes: a head, rows, numbers to the right.
 
-import { h, muted } from './dom';
+import { explained } from './glossary';
+import { button, h, muted } from './dom';
 
 export interface Head {
   readonly text: string;
   readonly unit?: string;
   readonly title?: string;
   readonly isNumber?: boolean;
+  readonly sorted?: string; // as aria-sort
+  readonly sort?: () => void;
 }
 
 /** Texts above this many characters get a wide column: the table scrolls sideways before a text is broken everywhere. */
@@ -35,10 +38,10 @@ export function factsTable(heads: readonly (Head | string)[], rows: readonly HTM
   );
 }
 
-const headCell = ({ text, unit, title, isNumber }: Head): HTMLElement =>
+const headCell = ({ text, unit, title, isNumber, sorted, sort }: Head): HTMLElement =>
   h(
     'th',
-    { scope: 'col', class: isNumber === true && 'n', title: title || undefined },
-    text,
+    { scope: 'col', class: isNumber === true && 'n', title: title || explained(text), 'aria-sort': sorted },
+    sort ? button(text, 'Sort by this column; again: the other way round', sort, 'head-sort') : text,
     unit ? muted(` ${unit}`) : null,
   );

@@ -6,6 +6,7 @@ import { folded, labelOf } from '../logic/labels';
 import type { Finding } from '../logic/tables';
 import type { App } from './app';
 import { h, muted, visible } from './dom';
+import { explained } from './glossary';
 
 /** `hasPlace`: with its location, as a link. */
 export function findingItem(app: App, { place, severity, confidence, title, more }: Finding, hasPlace = true): HTMLElement {
@@ -16,7 +17,7 @@ export function findingItem(app: App, { place, severity, confidence, title, more
     null,
     h(
       'button',
-      { type: 'button', class: 'hot-item finding', onclick: () => app.selectInTree(isPlace ? place : 0) },
+      { type: 'button', class: 'hot-item finding', title: explained(`${title} ${more.join(' ')}`), onclick: () => app.selectInTree(isPlace ? place : 0) },
       h(
         'span',
         { class: 'hot-share' },

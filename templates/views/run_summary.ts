@@ -5,7 +5,7 @@ import { type Metric, NONE, type PlaceIx, type Process, type Run } from '../mode
 import type { Column } from '../logic/columns';
 import { counterpart, differences, firstDifference } from '../logic/compare';
 import { distributionAt, evenParts, type Share, sortedShares, summed } from '../logic/distribution';
-import { formatExact, formatPercent, formatShort, plural, scaleFor } from '../logic/format';
+import { formatExact, formatPercent, formatShort, plural, scaleFor, timeText } from '../logic/format';
 import { shortName } from '../logic/labels';
 import { Memory } from '../logic/memory';
 import { barrierName, Rows, stacks } from '../logic/phases';
@@ -139,7 +139,7 @@ export function whereBars(app: App, column: Column): HTMLElement[] {
         { class: 'where-bars' },
         ...bars.map(({ run, parts }) => moduleBar(app, run, parts, whole, colourOf, runs.length > 1)),
       ),
-      h('p', { class: 'muted small' }, 'Time by binary and library; hatched: no source line information.'),
+      h('p', { class: 'muted small' }, `${isTime(column.metric) ? 'Time' : visible(shortName(column.metric))} by binary and library; hatched: no source line information.`),
     ),
   ];
 }
@@ -289,7 +289,7 @@ function phaseBar(app: App): HTMLElement | null {
     row.append(
       piece(time / stack.total, {
         name: `${formatPercent(time, stack.total)}% ${name}`,
-        title: `The phase before ${name}: ${(time / 1e9).toPrecision(3)} s, of which ${(wait / 1e9).toPrecision(3)} s from the first thread's arrival to the last one's`,
+        title: `The phase before ${name}: ${timeText(time)}, of which ${timeText(wait)} from the first thread's arrival to the last one's`,
         className: `part-${Math.min(colour, MOST_PARTS - 1)}`,
         hatched: wait / time,
         go: inspect(app, 'barriers', at === NONE ? 0 : Math.max(0, barriers.value('place', at))),
@@ -306,7 +306,7 @@ function lastOf(barriers: Rows): string {
   const last = barriers.text('last_thread', worst);
   if (!(idle(worst) > 0) || last === '') return '';
   const share = barriers.value('last_share', worst);
-  return ` Most waiting, ${(idle(worst) / 1e9).toPrecision(3)} s: ${barrierName(barriers, worst)}${share > 0 ? `, where ${last} is last in ${share.toFixed(0)}% of ${plural(barriers.value('episodes', worst), 'time')}` : ''}.`;
+  return ` Most waiting, ${timeText(idle(worst))}: ${barrierName(barriers, worst)}${share > 0 ? `, where ${last} is last in ${share.toFixed(0)}% of ${plural(barriers.value('episodes', worst), 'time')}` : ''}.`;
 }
 
 /** The misses of a simulated memory by array, at its last cache. */

@@ -2,16 +2,15 @@
 // Kept episodes as threads over time, on a canvas: working until one arrives, waiting for the last. The wheel goes closer,
 // dragging moves; the same is a table for whoever wants to read it.
 
+import { formatScaled, formatShort, timeScale, timeText } from '../logic/format';
 import type { Bar, Timeline } from '../logic/phases';
 import { button, h, visible } from './dom';
-import { cell, factsTable } from './facts';
+import { cell, factsTable, type Head } from './facts';
 
 const LANE = 16;
 const NAMES = 90; // pixels
 const AXIS = 16;
 const ROWS = 500;
-
-const ms = (ns: number): string => (ns / 1e6).toFixed(3);
 
 export class TimelineView {
   readonly element = h('div', { class: 'timeline' });
@@ -62,15 +61,17 @@ export class TimelineView {
     );
     this.canvas.setAttribute(
       'aria-label',
-      `${bars.length} arrivals of ${lanes.length} threads over ${ms(this.data.end)} ms; as a table they are numbers`,
+      `${bars.length} arrivals of ${lanes.length} threads over ${timeText(this.data.end)}; as a table they are numbers`,
     );
     this.element.replaceChildren(tools, ...(this.#asTable ? [this.#table()] : [this.canvas, this.#said]));
     this.#paint();
   }
 
   #table(): HTMLElement {
-    const { bars, lanes } = this.data;
-    const number = (text: string): { text: string; unit: string; isNumber: boolean } => ({ text, unit: 'ms', isNumber: true });
+    const { bars, lanes, end } = this.data;
+    const scale = timeScale(end);
+    const number = (text: string): Head => ({ text, unit: scale.unit, isNumber: true });
+    const time = (ns: number): HTMLElement => cell(formatScaled(ns, scale), true);
     return factsTable(
       ['Thread', 'Barrier', number('Phase begins'), number('Arrived'), number('Waited')],
       bars.slice(0, ROWS).map((b) =>
@@ -79,9 +80,9 @@ export class TimelineView {
           null,
           cell(visible(lanes[b.lane])),
           cell(this.barrier(b.episode)),
-          cell(ms(b.begin), true),
-          cell(ms(b.arrived), true),
-          cell(ms(b.last - b.arrived), true),
+          time(b.begin),
+          time(b.arrived),
+          time(b.last - b.arrived),
         ),
       ),
     );
@@ -142,7 +143,7 @@ export class TimelineView {
   }
 
   #words(b: Bar): string {
-    return `${this.data.lanes[b.lane]}: ${ms(b.arrived - b.begin)} ms until it came, waited ${ms(b.last - b.arrived)} ms at ${this.barrier(b.episode)}`;
+    return `${this.data.lanes[b.lane]}: ${timeText(b.arrived - b.begin)} until it came, waited ${timeText(b.last - b.arrived)} at ${this.barrier(b.episode)}`;
   }
 
   #paint(): void {
@@ -164,10 +165,11 @@ export class TimelineView {
     pen.fillRect(0, 0, NAMES, height);
     pen.fillStyle = css('--text');
     data.lanes.forEach((name, i) => pen.fillText(visible(name).slice(0, 16), 2, AXIS + i * LANE + LANE / 2));
+    const axis = timeScale(this.#to);
     for (let i = 0; i <= 4; i++) {
       const time = this.#from + ((this.#to - this.#from) * i) / 4;
       pen.textAlign = i === 4 ? 'right' : 'left';
-      pen.fillText(`${ms(time)} ms`, this.#x(time), AXIS / 2);
+      pen.fillText(`${formatShort(time, axis, (this.#to - this.#from) / 400)} ${axis.unit}`, this.#x(time), AXIS / 2);
     }
     pen.textAlign = 'left';
   }

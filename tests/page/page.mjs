@@ -344,6 +344,13 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.uncheck('.facts-head input[type=checkbox]'));
   await act(page, () => page.fill('.facts-head .filter', 'INDIRECT'));
   same(await page.innerText('.facts-head .muted'), '1 row', 'a table is filtered by any text');
+  await act(page, () => page.fill('.facts-head .filter', ''));
+  const byName = async () => {
+    await act(page, () => page.click('.facts-pane th:nth-child(2) .head-sort'));
+    return page.$$eval('.facts-pane tbody td:nth-child(2)', (t) => t.map((x) => x.innerText));
+  };
+  const down = await byName();
+  same(await byName(), [...down].reverse(), 'and sorted by any column, up and down');
   await act(page, () => page.click('#tab-search'));
   const steps = () => page.$$eval('.search-step', (r) => r.map((x) => x.innerText.replace(/\s+/g, ' ').trim()));
   same(
