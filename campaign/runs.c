@@ -13,38 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Splits like a shell, with only blanks, quotes and '\' special. The array ends in NULL. */
-static int split(const char *text, struct text_list *words, const char *where, struct err *err)
-{
-    struct buf word = {0};
-    char quote = '\0';
-    bool in_word = false;
-    for (const char *p = text;; p++) {
-        if (*p == '\0' || (!quote && strchr(" \t\r\n", *p))) {
-            if (in_word)
-                *vec_push(words) = mem_strndup(word.bytes, word.len);
-            word.len = 0;
-            in_word = false;
-            if (*p == '\0')
-                break;
-        } else if (*p == quote)
-            quote = '\0';
-        else if (!quote && (*p == '"' || *p == '\'')) {
-            quote = *p;
-            in_word = true;
-        } else {
-            if (*p == '\\' && quote != '\'' && p[1])
-                p++;
-            buf_char(&word, *p);
-            in_word = true;
-        }
-    }
-    buf_release(&word);
-    *vec_push(words) = NULL;
-    words->count--;
-    return quote ? err_set(err, ERR_FORMAT, "%s: '%s': unmatched %c", where, text, quote) : 0;
-}
-
 static bool is_there(const char *path)
 {
     struct stat st;
@@ -95,7 +63,7 @@ static void restore_environment(struct kept_environment *kept)
 static int set_environment(const struct config_recipe *r, struct kept_environment *kept, struct err *err)
 {
     struct text_list words = {0};
-    int status = split(r->environment, &words, r->where, err);
+    int status = str_words(r->environment, &words, r->where, err);
     if (*r->threads)
         set_variable(kept, "OMP_NUM_THREADS", r->threads);
     for (size_t i = 0; status == 0 && i < words.count; i++) {
@@ -135,7 +103,7 @@ static int measure_here(const struct campaign_runs_options *o, const struct conf
                         char **argv, struct err *err)
 {
     struct text_list events = {0};
-    int wait_status = 0, status = split(r->events, &events, r->where, err);
+    int wait_status = 0, status = str_words(r->events, &events, r->where, err);
     struct campaign_run run = {.out_dir = to,
                                .events = *r->events ? (const char *const *)events.items : NULL,
                                .no_call_paths = r->no_call_paths,
@@ -179,7 +147,7 @@ static int measure(const struct campaign_runs_options *o, const struct config_re
     struct kept_environment kept = {0};
     char *to = absolute(r->measurements), *part = mem_printf("%s.part", to);
     int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int status = split(r->command, &words, r->where, err);
+    int status = str_words(r->command, &words, r->where, err);
     if (status == 0 && words.count == 0)
         status = err_set(err, ERR_FORMAT, "%s: the command is empty", r->where);
     if (status == 0 && is_there(part))

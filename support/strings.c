@@ -181,3 +181,34 @@ size_t utf8_length(const char *s, size_t n)
         return 0;
     return len;
 }
+
+int str_words(const char *text, struct text_list *words, const char *where, struct err *err)
+{
+    struct buf word = {0};
+    char quote = '\0';
+    bool in_word = false;
+    for (const char *p = text;; p++) {
+        if (*p == '\0' || (!quote && strchr(" \t\r\n", *p))) {
+            if (in_word)
+                *vec_push(words) = mem_strndup(word.bytes, word.len);
+            word.len = 0;
+            in_word = false;
+            if (*p == '\0')
+                break;
+        } else if (*p == quote)
+            quote = '\0';
+        else if (!quote && (*p == '"' || *p == '\'')) {
+            quote = *p;
+            in_word = true;
+        } else {
+            if (*p == '\\' && quote != '\'' && p[1])
+                p++;
+            buf_char(&word, *p);
+            in_word = true;
+        }
+    }
+    buf_release(&word);
+    *vec_push(words) = NULL;
+    words->count--;
+    return quote ? err_set(err, ERR_FORMAT, "%s: '%s': unmatched %c", where, text, quote) : 0;
+}

@@ -168,6 +168,9 @@ char *str_trimmed(const char *s); /* without the white space around it; the call
 const char *str_nearest(const char *word, const char *const *names);
 /* The index of `word` among the n others; n if it is none of them. */
 size_t str_index(const char *word, const char *const *words, size_t n);
+/* Splits a command into words like a shell in which only blanks, quotes and '\\' are special. The array ends in NULL.
+   `where`: for messages. */
+int str_words(const char *text, struct text_list *words, const char *where, struct err *);
 /* Length of the valid UTF-8 sequence at s (at most n bytes), or 0 if it is not valid UTF-8. */
 size_t utf8_length(const char *s, size_t n);
 

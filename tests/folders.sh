@@ -55,12 +55,13 @@ diagnose/search   support metrics diagnose/diagnose.h diagnose/read diagnose/eva
 diagnose/report   support metrics diagnose/diagnose.h diagnose/evaluate
 diagnose         support metrics diagnose/read diagnose/evaluate diagnose/search diagnose/report
 campaign         support hpcprof mhsim metrics diagnose
+compare          support metrics
 export           support support/profile_proto.h metrics
 htmlgen/format   support metrics
 htmlgen/write    support metrics diagnose htmlgen/htmlgen.h htmlgen/format
 htmlgen/read     support metrics metrics/model htmlgen/htmlgen.h htmlgen/format
 htmlgen          support metrics diagnose htmlgen/write htmlgen/read
-driver           support campaign machines hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
+driver           support campaign compare machines hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 
 # The words that a folder's global symbols begin with. A symbol is of the folder whose word is the longest that it begins with; two folders
@@ -68,6 +69,7 @@ END
 # in front of which they stand.
 cat >"$scratch/words" <<'END'
 campaign         campaign_
+compare          compare_ comparison_
 support          arena_ buf_ child_ crc32_ csv_ cursor_ demangle_ dir_ err_ filemap_ hash_ hashmap_ json_ mem_ order_ outdir_ outfile_ outputs_ parallel_ path_ progress_ ranks_ row_index_ sort_ str_ strtab_ table_ text_list_ time_ utf8_ vec_ warnings_ xml_ xmlout_
 machines         machine_ processor_
 hpcprof          hpcprof_ events_ exit_status_
@@ -271,7 +273,7 @@ check_match "a symbol with another folder's word" "$found" "support/loner.c defi
 
 # ---- what is in a folder -----------------------------------------------------------------------
 product() { # FOLDER: its sources, without tests and what the build made
-    (cd "$1" && find bloop campaign diagnose driver export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.[ch]' 2>/dev/null | sort |
+    (cd "$1" && find bloop campaign compare diagnose driver export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.[ch]' 2>/dev/null | sort |
         grep -Ev '_(test|fuzz)\.c$')
 }
 crowded() { product "$1" | sed -n 's,/[^/]*\.c$,,p' | sort | uniq -c | awk '$1 > 16 && $2 != "driver" { print $2, $1 }'; }
@@ -305,7 +307,7 @@ check_equal "a structure of a header and of another folder's file" "$(twice "$sc
 
 # Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
 outspoken() {
-    (cd "$1" && find bloop campaign diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
+    (cd "$1" && find bloop campaign compare diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
         grep -Ev '_(test|fuzz)\.c$|^hpcprof/recorder/|^mhsim/(runtime|instrument)/' |
         while read -r file; do
             sed 's,"[^"]*","",g; s,//.*,,; s,/[*].*[*]/,,' "$file" |

@@ -4,8 +4,8 @@ dist_check_SCRIPTS += \
 	%D%/e2e/example.sh %D%/e2e/tutorial.sh %D%/scale.sh %D%/e2e/bad-input.sh %D%/e2e/page.sh %D%/perf-compare.sh
 dist_check_SCRIPTS += %D%/walkthrough/walkthrough.sh
 dist_check_SCRIPTS += %D%/install/installed.sh
-dist_check_SCRIPTS += %D%/build/bad-configuration.sh %D%/compare/compare.sh %D%/print/schema.sh
-EXTRA_DIST += %D%/compare/kernels.c %D%/print/validate.py
+dist_check_SCRIPTS += %D%/build/bad-configuration.sh %D%/compare/compare.sh %D%/compare/pairs.sh %D%/print/schema.sh
+EXTRA_DIST += %D%/compare/kernels.c %D%/compare/ten.c %D%/compare/trials.py %D%/print/validate.py
 EXTRA_DIST += %D%/walkthrough/toy.c %D%/walkthrough/shown.mjs
 EXTRA_DIST += %D%/mutation/run.sh %D%/mutation/mutants.pl %D%/mutation/equivalent.txt %D%/mutation/README.md
 EXTRA_DIST += %D%/lib.sh %D%/README.md %D%/e2e/page.mjs

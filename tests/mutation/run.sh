@@ -96,6 +96,7 @@ findings   diagnose/report   diagnose/search/findings_test tests/run-golden.sh t
 phases     phases            phases/finish_test phases/barrier_log_test tests/phases/recorded.sh
 barriers   hpcprof/recorder/barriers  hpcprof/recorder/barriers/barrier_test hpcprof/recorder/barriers/write_test hpcprof/recorder/barriers/teams_test hpcprof/recorder/barriers/notify_test hpcprof/recorder/barriers/mpi_test hpcprof/recorder/barriers/openmp_test hpcprof/recorder/barriers/pthreads_test phases/finish_test tests/phases/recorded.sh
 campaign   campaign          campaign/experiments_test tests/driver/live.sh tests/build/campaign.sh
+compare    compare           compare/compare_test tests/compare/pairs.sh
 driver     driver            driver/phases_test driver/commands_test tests/driver/manual.sh tests/driver/live.sh tests/run-golden.sh tests/build/bad-configuration.sh tests/build/rebuilt.sh tests/build/blocks.sh tests/build/configuration.sh tests/build/campaign.sh tests/build/run.sh tests/build/debuginfod.sh tests/page/open.sh tests/structure/formats.sh tests/print/schema.sh tests/export/export.sh tests/quality/quality.sh tests/quality/database.sh tests/compare/compare.sh tests/filters/filters.sh tests/diagnose/cases.sh tests/e2e/bad-input.sh tests/record/misuse.sh tests/simulate/simulate.sh tests/phases/recorded.sh tests/e2e/example.sh tests/diagnose/planted.sh
 page       templates         templates/test/unit.sh
 '
