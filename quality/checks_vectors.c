@@ -77,7 +77,7 @@ static bool scalar_integer_step(const struct finder *f, const struct step *s)
     return step_whole_number_data(s);
 }
 
-/* Does what it loads decide whether it goes on, or where? Vectors need to know that before. */
+/* Do loaded data decide a branch? Vectors need its direction in advance. */
 static bool ends_by_data(const struct finder *f)
 {
     bool loaded = false;
@@ -108,7 +108,7 @@ static struct gain vector_gain(const struct finder *f, double others)
 
 void check_scalar(struct finder *f)
 {
-    const double sum_or_select = 2.5; /* cycles: vectors of partial ones can take a chain of these, not of products */
+    const double sum_or_select = 2.5; /* cycles: such chains can be vectorized, chains of products cannot */
     const struct quality_loop *q = f->q;
     struct found floats = finder_look(f, scalar_float_step, false);
     bool whole = !floats.count && !ends_by_data(f);
@@ -131,7 +131,7 @@ static struct gain sums_side_by_side(const struct finder *f)
     return finder_limit((struct gain){0, gain.high}, f->q->waits_chain);
 }
 
-/* The sum that holds the loop up; NULL: none. */
+/* The sum that limits the loop; NULL: none. */
 static const struct step *slow_sum(const struct finder *f)
 {
     const struct step *s = finder_sum(f);

@@ -36,7 +36,7 @@ static struct gain list_gain(const struct finder *f)
 {
     const double memory_latency = 200;
     struct gain gain = finder_gain(f, f->q->if_no_chain);
-    gain.low = isnan(f->q->waits_chain) ? gain.low : gain.high / 2; /* that it is waited for was seen */
+    gain.low = isnan(f->q->waits_chain) ? gain.low : gain.high / 2; /* samples confirm the wait */
     if (f->q->from_memory_known != 0 && f->q->if_no_chain < memory_latency)
         gain.high = 100 * (1 - f->q->if_no_chain / memory_latency);
     return finder_limit(gain, f->q->waits_chain);
@@ -61,7 +61,7 @@ static struct gain chain_gain(const struct finder *f)
     return finder_limit(finder_gain(f, f->q->if_no_chain), f->q->waits_chain);
 }
 
-/* Whether the iterations could be otherwise is not known: most such values are what the program is for. */
+/* Whether the dependency can be avoided is unknown: many are inherent in the algorithm. */
 void check_chain(struct finder *f)
 {
     const struct quality_loop *q = f->q;
@@ -79,12 +79,12 @@ static bool waits_for_store(const struct finder *f)
     const struct quality_loop *q = f->q;
     if (q->cycles[BOUND_STORE_CHAIN] <= 0 || q->bound_by != BOUND_STORE_CHAIN || q->calls)
         return false;
-    struct found locked = finder_look(f, finder_is_locked, true); /* an exchange is tried once, mostly */
+    struct found locked = finder_look(f, finder_is_locked, true); /* an exchange is usually tried once */
     buf_release(&locked.where);
     return !locked.count;
 }
 
-/* The store that is chained to the next iteration's load of the same address, whatever the iteration; NULL: none. */
+/* The store that the next iteration loads from the same fixed address; NULL: none. */
 static const struct step *fixed_store(const struct finder *f)
 {
     for (size_t i = 0; i < f->b->refs.count; i++) {
@@ -142,8 +142,8 @@ void check_call(struct finder *f)
     }
 }
 
-/* Reads the same addresses again and again, and changes nothing but what it read: it ends when another thread stores.
-   The load; NULL: it does something. */
+/* Reads the same addresses again and again, and changes only registers it loaded: it ends when another thread stores.
+   The load; NULL: not a busy wait. */
 static const struct step *find_busy_wait(const struct finder *f)
 {
     const struct body *b = f->b;

@@ -2,11 +2,11 @@
 /*
  * Samples in a loop: the instructions that it waited for.
  *
- * A timer or a counter interrupts a core between instructions, when the oldest one retires: so the sample lies on the
- * instruction behind the one that was waited for. A load that hits the first cache is hardly ever waited for, and one
- * that comes from further away is; that is how data from memory show. Where the load is itself part of the longest
- * chain, the two cannot be told apart. A store is waited for by nobody, so that samples on a store whose value was
- * there are of page faults, or of stores that memory does not take any faster.
+ * A timer or a counter interrupts a core between instructions, when the oldest one retires: so the sample is at the
+ * instruction after the one that was waited for. A load that hits the L1 cache is hardly ever waited for, and one from
+ * further away is; this reveals data from memory. If the load is itself part of the longest chain, the two cannot be
+ * distinguished. Nothing waits for a store: samples at a store whose value was ready are page faults,
+ * or stores that are faster than memory.
  */
 #include "quality/body/body.h"
 
@@ -20,8 +20,8 @@ static double samples_at(const struct quality_samples *s, vaddr address)
     return i < s->count && s->addresses[i] == address ? s->numbers[i] : 0;
 }
 
-/* Samples that tell of the step at i of the path: on the one behind it. Where it may be fused with that one, which is a
-   branch, on the branch (it was not) or behind that. */
+/* Samples for the step at i of the path: at the one after it. If both may be fused (a comparison and its branch), at the
+   branch, if they were not, or after it. */
 static double samples_behind(const struct body *b, const struct quality_samples *s, size_t i)
 {
     size_t n = b->path.count;
@@ -38,7 +38,7 @@ static bool reads_memory(const struct step *s)
     return false;
 }
 
-/* Is the step at i of the path a store of what needs no long calculation? */
+/* Is the step at i of the path a store whose value was computed quickly? */
 static bool only_stores(const struct body *b, size_t i)
 {
     const struct step *s = path_step(b, i), *before = path_step(b, i ? i - 1 : b->path.count - 1);
@@ -60,9 +60,9 @@ static bool is_behind_branch(const struct body *b, uint32_t block)
     return false;
 }
 
-/* Behind a mispredicted branch nothing is under way: the first instruction there comes late, and its sample lies on it or
-   on the second one. Of n samples their part, at most; and at least: more than would lie there of samples that are even,
-   and not where the first one may wait for memory itself. */
+/* After a mispredicted branch nothing is in flight: the first instruction there retires late, and the sample is at it or
+   at the second one. Their part of n samples at most; and at least: beyond what evenly distributed samples give, and
+   not where the first one may wait for memory itself. */
 static void branches_missed(const struct body *b, const struct quality_samples *samples, double n,
                             struct quality_loop *q)
 {

@@ -284,38 +284,52 @@ PROPERTY SmallPhases {
     REMEDY: "Merge parallel loops so that each does more work; run small ones on one thread (an if clause).";
 }
 
-PROPERTY TEMPLATE WaitsOf<String kinds, String what, String why, String how> (Row r) {
-    // The join of the thread that created the others is not a problem of theirs.
+PROPERTY TEMPLATE ThreadsWait<String kinds, String what, String why, String how> (ROW w) {
+    // Waiting time by place: Tallent et al., "Analyzing Lock Contention in Multithreaded Applications", PPoPP 2010. The join of
+    // the thread that created the others is not a problem, and MPI libraries have threads of their own.
     FOR ROWS OF waits;
     REFINES Parallel;
-    WHERE kind IS kinds;
-    CONDITION: waited > 0.01 * run.threads * run.seconds * 1e9;
+    WHERE kind IS kinds AND module IS NOT "libmpi*|libopen-*|libpmix*|libmpich*|mca_*";
+    CONDITION: waited > 0.01 * run_of_threads;
     CONFIDENCE: 0.9;
-    SEVERITY: 100 * waited / (run.threads * run.seconds * 1e9);
+    SEVERITY: 100 * waited / run_of_threads;
+    NEEDS: waited;
     TITLE: what;
     EVIDENCE: "{times} times, {waited / 1e6:.0} ms over all threads, at most {worst / 1e3:.0} us";
     EXPLANATION: why;
     REMEDY: how;
 }
-// Lock contention by waiting time: Tallent et al., PPoPP 2010.
-PROPERTY TimedWaits = WaitsOf<"mutex|rwlock|omp critical|omp lock", "Threads wait ({kind}) at {place}",
+PROPERTY TimedWaits = ThreadsWait<"mutex|rwlock|omp critical|omp lock", "Threads wait ({kind}) at {place}",
     "Another thread holds the lock.",
     "Hold the lock for less time. Use a lock for each part of the data, or a sum for each thread (reduction).">;
-// The same for work that others have not done yet.
-PROPERTY SignalWaits = WaitsOf<"condition|semaphore", "Threads wait for work ({kind}) at {place}",
-    "Another thread has not produced what this one waits for.",
+PROPERTY SignalWaits = ThreadsWait<"condition|semaphore", "Threads wait for work ({kind}) at {place}",
+    "Another thread has not yet produced what this one needs.",
     "Produce it earlier or in smaller pieces, let several threads produce, or start fewer threads that consume.">;
-// Tasks too few or too large: Periscope's OpenMP properties.
-PROPERTY TaskWaits = WaitsOf<"omp taskwait", "Waiting for tasks at {place}",
-    "A taskwait returns when all child tasks are done; meanwhile the thread runs tasks, or waits for the last one.",
-    "Create the largest tasks first, divide them so that the last one is short, and use depend clauses to wait only for the data that are needed.">;
-PROPERTY OrderedWaits = WaitsOf<"omp ordered|omp single copyprivate", "Threads wait for their turn ({kind}) at {place}",
-    "Iterations or threads pass this place one after the other.",
+// Periscope's OpenMP task properties; waiting for tasks that others still execute.
+PROPERTY TaskWaits = ThreadsWait<"omp taskwait", "Threads wait for tasks ({kind}) at {place}",
+    "The thread executes tasks until none are left, then waits for the last ones.",
+    "Create more tasks of smaller size, so that idle threads find work, and start the longest ones first.">;
+PROPERTY OrderedWaits = ThreadsWait<"omp ordered|omp single copyprivate", "Threads wait for their turn ({kind}) at {place}",
+    "Iterations or threads execute this block one after the other.",
     "Move work out of the ordered or single block, or write results by index and combine them after the loop.">;
-// Late senders and receivers: Wolf and Mohr, "Automatic Performance Analysis of Hybrid MPI/OpenMP Applications", 2003.
-PROPERTY MessageWaits = WaitsOf<"MPI message", "Ranks wait for messages at {place}",
-    "The message was sent late, or its receiver was late (a large message waits for its receive).",
-    "Balance the work before the exchange. Post receives early (MPI_Irecv), compute between posting and MPI_Wait, and combine small messages.">;
-PROPERTY CollectiveWaits = WaitsOf<"MPI collective", "Ranks wait in a collective at {place}",
-    "A rank that enters early waits until the others enter.",
-    "Balance the work of the ranks before it. Then use fewer collectives, or nonblocking ones with computation meanwhile.">;
+
+PROPERTY TEMPLATE RanksWait<String kinds, String what, String why, String how> (ROW w) {
+    // Waiting time of calls: Vetter and McCracken (mpiP), PPoPP 2001; Wolf and Mohr, 2003.
+    FOR ROWS OF waits;
+    REFINES MessagePassing;
+    WHERE kind IS kinds;
+    CONDITION: waited > 0.01 * run_of_ranks;
+    CONFIDENCE: 0.9;
+    SEVERITY: 100 * waited / run_of_ranks;
+    NEEDS: waited;
+    TITLE: what;
+    EVIDENCE: "{times} times, {waited / 1e6:.0} ms of {run.seconds:.2} s over {run.ranks} ranks, at most {worst / 1e6:.1} ms";
+    EXPLANATION: why;
+    REMEDY: how;
+}
+PROPERTY MessageWaits = RanksWait<"MPI message", "Ranks wait for messages at {place}",
+    "The message was sent late, or the receiver of a large message was late.",
+    "Find what the partner does meanwhile and balance it. Then post receives early, and compute between sending and waiting.">;
+PROPERTY CollectiveWaits = RanksWait<"MPI collective", "Ranks wait in a collective call at {place}",
+    "The root, or another rank that the call needs, comes late.",
+    "Balance the work before the call. Then use a nonblocking collective and compute meanwhile.">;
