@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# How much of each parser the fuzz targets reach: every target runs over its corpus, and for a while on its own, and a table says, by source file,
-# how many of its lines were run. Wants clang and llvm-cov.
+# How much of each parser the fuzz targets reach: every target runs over its corpus, and for a while on its own; prints by source file how
+# many of its lines were run. Needs clang and llvm-cov.
 #
 #   fuzz-coverage.sh [-s SECONDS] [-m] [-b FOLDER] [TARGET...]
 #       -s: how long each target looks for more (0: its corpus alone)

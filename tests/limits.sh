@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What runs every test (tests/limits): what hangs, eats memory, or leaves something behind is an error.
+# The runner of every test (tests/limits): a test that hangs, takes too much memory, or leaves something behind is an error.
 . "$top_srcdir/tests/lib.sh"
 limits=$top_builddir/tests/limits
 cat >"$scratch/test" <<'EOT'

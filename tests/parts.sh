@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What is tried to break hpcview, part by part, and how it went: a table of what was tried, what failed, what was skipped, and how many faults
-# each part has found that are mended (tests/found.txt names them).
+# Attempts to break hpcview, part by part, and their results: a table of attempts, failures, skips, and fixed faults that each part has
+# found (tests/found.txt names them).
 #
 #   parts.sh [-b FOLDER] [-s SECONDS] [-n CASES] [PART...]
 #       -b: a built tree (build);  -s: for each fuzz target (10);  -n: for each command and kind of torture (5)

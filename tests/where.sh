@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and tests this tree on other Debians and Ubuntus, each in a folder of its own (debootstrap, chroot; wants root), and prints a table.
+# Builds and tests this tree on other Debians and Ubuntus, each in a folder of its own (debootstrap, chroot; needs root), and prints a
+# table.
 #
 #   where.sh [-d FOLDER] [-q] [-t 'TESTS...'] [-c 'COMPILERS...'] [-a] [-u] [SUITE...]
 #       -d: where the systems are kept for the next time (/var/tmp/hpcview-where)

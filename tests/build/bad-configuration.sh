@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a configuration, or numbers from elsewhere, may do to whoever reads them: nothing but a sentence.
+# Hostile configurations and measurements produce an error message and nothing else.
 . "$top_srcdir/tests/lib.sh"
 cd "$scratch" || exit 99
 head='<?xml version="1.0"?>'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Metric blocks: the same metric by PAPI's names and perf's, what is proposed for what was measured, what is asked for to measure it.
+# Metric blocks: the same metric by PAPI's names and perf's, the blocks proposed for a measurement, the events requested for a block.
 . "$top_srcdir/tests/lib.sh"
 cd "$scratch" || exit 99
 

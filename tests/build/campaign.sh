@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hpcview run CONFIG.xml: the runs it describes, those that are not there yet; what fails takes nothing with it.
+# hpcview run CONFIG.xml: measures the missing runs that it describes; a failing run does not affect the others.
 . "$top_srcdir/tests/lib.sh"
 need cc
 need_recording

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Configurations: the schema agrees with the reader; what init writes can be built; paths are relative to the file.
+# Configurations: the schema agrees with the reader; init's output can be built; paths are relative to the file.
 . "$top_srcdir/tests/lib.sh"
 
 schema=$top_srcdir/share/schemas/configuration.rng

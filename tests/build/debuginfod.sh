@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A stripped binary, a rebuilt one, one that is gone: what debuginfod's client has kept of them is used, and nothing of another build.
+# A stripped binary, a rebuilt one, a removed one: the files in the cache of debuginfod's client are used, and none of another build.
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What ranks of MPI build is byte for byte what one process builds, however many there are. Only driver/ranks.c differs from a plain
-# hpcview: it is compiled here, for each MPI that is installed, and linked with the rest.
+# Ranks of MPI build byte for byte the same database as one process, for any number of them. Only driver/ranks.c differs from a plain
+# hpcview: it is compiled here, for each installed MPI, and linked with the rest.
 . "$top_srcdir/tests/lib.sh"
 cd "$scratch" || exit 99
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A binary that is rebuilt or gone when its measurement is looked at is shown by the functions that record noted.
+# A binary that was rebuilt or removed after its measurement is shown by the functions that record noted.
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99

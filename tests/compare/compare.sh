@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Comparisons of which anybody can say beforehand what they must show: -O1 and -O3, gcc and clang, two versions of a
-# source, one thread and two, x86-64 and AArch64. What a person would say is what the ranking says.
+# Comparisons with a known result: -O1 and -O3, gcc and clang, two versions of a source, one thread and two, x86-64 and AArch64. The
+# ranking must show it.
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99

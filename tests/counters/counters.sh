@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Hardware counters that overflow, in guests that have some (guest.sh). COUNTERS=all: everything, on each processor, which takes minutes;
-# else what takes seconds.
+# else only tests that take seconds.
 . "$top_srcdir/tests/lib.sh"
 . "$top_srcdir/tests/counters/guest.sh"
 . "$top_srcdir/tests/counters/host.sh"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The host's part of the counters' tests: runs lists of tests in guests, and holds what the guests recorded against what is known of the
+# The host's part of the counters' tests: runs lists of tests in guests, and compares their recordings with known facts about the
 # programs. After tests/lib.sh and guest.sh.
 
 # in_guest NAME "PROCESSOR OPTIONS" EXACT "SAMPLER..." TEST...: each TAP line of the tests becomes one of ours. $scratch/NAME/measured has what

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A boundary update with a bad stride, simulated; formats; experiments on a program; what goes wrong. The papers' cases are in papers.sh.
+# A boundary update with a bad stride, simulated; formats; experiments on a program; errors. The papers' cases are in papers.sh.
 . "$top_srcdir/tests/lib.sh"
 need cc
 need_recording

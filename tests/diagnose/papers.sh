@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The commands of doc/design/diagnosis.md, and that what it says of their output is so: a boundary update with a bad stride, found by experiments
+# The commands of doc/design/diagnosis.md, and its claims about their output: a boundary update with a bad stride, found by experiments
 # (Periscope's crystal growth); a time step of 90 loops of which 8 matter, searched by functions and with loops (Paradyn's OM3); the
 # properties of loops by line (MAQAO).
 . "$top_srcdir/tests/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What documents state in numbers and lists is what the code has; links lead somewhere; and each document is in the tarball.
+# Numbers and lists in documents agree with the code; links have targets; and each document is in the tarball.
 . "$top_srcdir/tests/lib.sh"
 cd "$scratch" || exit 99
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# diagnose -- PROGRAM: what its experiments say and leave behind, to the letter where that does not depend on the machine.
+# diagnose -- PROGRAM: messages and files of its experiments, to the letter if they do not depend on the machine.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 cd "$scratch" || exit 99

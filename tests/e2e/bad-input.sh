@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What cannot be done is said in one sentence, with status 1 (2 for wrong usage); a result that lacks something says what.
+# Errors are one sentence, with status 1 (2 for wrong usage); incomplete results come with a warning.
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The tutorial's commands, and that what it says of their output is so.
+# The tutorial's commands, and its claims about their output.
 . "$top_srcdir/tests/lib.sh"
 need valgrind "${FC:-gfortran}" make
 need_recording

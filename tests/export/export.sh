@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What goes out: each format from measurements and from databases alike, and the totals of whoever reads it.
+# Exports: each format from measurements and from databases alike, with the totals that other tools read from it.
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every filter, from its example: recognised by its content, converted, and the table of it golden; import and direct use agree.
-# (That it is of no other format, and what is said of files that are none, filters/files_test holds.)
+# Every filter, with its example: recognised by its content, converted, and its table golden; import and direct use agree.
+# (filters/files_test tests that no other format matches, and messages about unknown files.)
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99

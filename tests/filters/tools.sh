@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What other tools say of their own files, and what hpcview makes of these: equal to the last digit. (valgrind, gcov, PAPI and perf: filters.sh.)
+# Other tools' reports of their own files, and hpcview's of the same files: equal to the last digit. (valgrind, gcov, PAPI and perf:
+# filters.sh.)
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99

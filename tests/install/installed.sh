@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What `make install` leaves works without the build folder: every program, at the configured place and moved elsewhere as a whole.
+# An installed tree works without the build folder: every program, at the configured place and moved elsewhere as a whole.
 . "$top_srcdir/tests/lib.sh"
 unset HPCVIEW_SHARE HPCVIEW_LIB HPCVIEW_MACHINES MAKEFLAGS MFLAGS MAKELEVEL
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Do the tests notice? Plants small bugs one by one in a copy of this tree, builds what changed, runs the tests of that room, and
-# prints room by room how many were noticed, and below that those that were not.
+# Mutation testing: plants small bugs one by one in a copy of this tree, builds what changed, runs the tests of that folder, and prints
+# folder by folder how many were noticed, and below that the survivors.
 #
 #     tests/mutation/run.sh                     200 bugs over all rooms; about an hour
 #     tests/mutation/run.sh -n 20 -s 7          20 of them, chosen by another seed

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What hpcview print says of a recorded program, the page says too, to the last digit; and the root is samples x period.
+# hpcview print and the page show the same values of a recorded program, to the last digit; and the root is samples x period.
 skip() {
     echo "1..0 # SKIP $1"
     exit 0

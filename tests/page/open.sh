@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hpcview open: which address the browser gets, and what is said where there is no database or no browser.
+# hpcview open: the address passed to the browser, and the messages without a database or a browser.
 . "$top_srcdir/tests/lib.sh"
 
 cat >"$scratch/browser" <<END

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# make screenshots: databases of the examples and of tests/page/programs, measured here, and pictures of all their views
-# (light, dark, 360 pixels) in the build folder's tests/page/screenshots. What a database needs and this machine lacks
-# leaves that one out.
+# make screenshots: databases of the examples and of tests/page/programs, measured here, and pictures of all their views (light, dark, 360
+# pixels) in the build folder's tests/page/screenshots. A database that needs something this machine lacks is skipped.
 src=$(cd "$top_srcdir" && pwd)
 out=$top_builddir/tests/page/screenshots
 for browser in "${CHROMIUM-}" chromium chromium-browser google-chrome; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# AArch64, as far as an emulator goes: the unwinder's own test, and the recorder, cross-built, with its timers in programs that know who
-# called whom; with return addresses as they are, and signed (pointer authentication).
+# AArch64, as far as an emulator goes: the unwinder's own test, and the recorder, cross-built, with its timers in programs that record
+# their own call paths; with plain return addresses, and signed ones (pointer authentication).
 . "$top_srcdir/tests/lib.sh"
 programs=$top_srcdir/tests/paths/programs
 recorder=$top_srcdir/hpcprof/recorder

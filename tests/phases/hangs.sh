@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A hang, while it lasts: the barrier is named, who is missing, and where that one was last seen. One thread works for ever; the others wait at a
-# barrier of pthreads, of both OpenMPs, of both MPIs.
+# A hang, while it lasts: the barrier, the missing thread, and where that one was last seen are reported. One thread works for ever; the
+# others wait at a barrier of pthreads, of both OpenMPs, of both MPIs.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 . "$top_srcdir/tests/phases/lib.sh"

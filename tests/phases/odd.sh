@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Barriers as they should not be: made anew at one address, with threads that die inside or are cancelled, in a program that forks, with more
-# threads than planned, in teams that are nested or cancelled. The program goes its way, and what is counted is right.
+# Unusual barriers: reinitialized at one address, with threads that die inside or are cancelled, in a program that forks, with more
+# threads than planned, in teams that are nested or cancelled. The program is not disturbed, and counts are right.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 . "$top_srcdir/tests/phases/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The page's tab of phases: a column for each run, absolute and as parts of the whole, the loops of each phase and the phases of a loop, episodes
-# over time, and who waits for whom.
+# The page's tab of phases: a column for each run, absolute and as shares of the total, the loops of each phase and the phases of a loop,
+# episodes over time, and the wait matrix.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 for browser in "${CHROMIUM-}" chromium chromium-browser google-chrome; do

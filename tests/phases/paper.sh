@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# doc/design/phases.md: its commands, and what it says of them.
+# doc/design/phases.md: its commands, and its claims about their output.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 cd "$scratch" || exit 99

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# make check-long: planned arrivals for every runtime, both compilers, 2 to 64 threads, 2 to 8 ranks: times within 1 ms or 1% of what the programs saw,
-# orders right, every episode counted. THREADS="2 8" chooses.
+# make check-long: planned arrivals for every runtime, both compilers, 2 to 64 threads, 2 to 8 ranks: times within 1 ms or 1% of the
+# programs' own, orders right, every episode counted. THREADS="2 8" chooses.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 . "$top_srcdir/tests/phases/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# record --phases: programs with planned arrivals say by their own clocks what barriers saw; what was recorded is the same.
+# record --phases: programs with planned arrivals time their barriers with their own clocks; the recorded times agree.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 . "$top_srcdir/tests/phases/lib.sh"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What print writes as JSON is what the schema says, at every level and of every table.
+# print's JSON is valid by the schema, at every level and for every table.
 . "$top_srcdir/tests/lib.sh"
 command -v python3 >/dev/null || skip_all "no python3 here"
 cd "$scratch" || exit 99

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What the machine code of sampled loops is worth, beside their places: tables loop_quality and loop_checks of a measurement.
+# The machine code of sampled loops: tables loop_quality and loop_checks of a measurement.
 . "$top_srcdir/tests/lib.sh"
 need "${CC%% *}"
 HPCVIEW_MACHINES=$top_srcdir/share/machines

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hpcview quality: what it says of the loops of corpus/ (C, C++, Fortran), whose objects are kept as files, against what a person counts in the source, and
-# all of it against the expected results beside them (GOLDEN=write makes these anew).
+# hpcview quality: its results for the loops of corpus/ (C, C++, Fortran), whose objects are kept as files, against counts by hand in the
+# source, and all of it against the expected results in the same folder (GOLDEN=write makes these anew).
 . "$top_srcdir/tests/lib.sh"
 HPCVIEW_MACHINES=$top_srcdir/share/machines
 export HPCVIEW_MACHINES

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What only a processor with counters can show; skipped, with the reason, where there are none (virtual machines).
+# Tests that need a processor with counters; skipped, with the reason, if there are none (virtual machines).
 . "$top_srcdir/tests/lib.sh"
 need_recording
 programs=$top_srcdir/tests/record/programs

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Wrong use and bad luck: one sentence that says what is wrong and what would be right, before anything is started; and a program
-# that goes on whatever happens to its measurement.
+# Wrong use and bad luck: one sentence with the fault and the correct usage, before anything is started; and a program that continues when
+# its measurement fails.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 programs=$top_srcdir/tests/record/programs

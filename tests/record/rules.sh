@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What hpcprof/recorder/recorder.h promises of code in the measured program: nothing of its heap, no output, none of its locks.
+# The rules of hpcprof/recorder/recorder.h for code in the measured program: nothing of its heap, no output, none of its locks.
 . "$top_srcdir/tests/lib.sh"
 
 command -v nm >/dev/null || skip_all "no nm"

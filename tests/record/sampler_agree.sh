@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Both samplers see the same: the share of each function, from PAPI's signals and from the kernel's ring, within what chance allows.
+# Both samplers agree: the share of each function, from PAPI's signals and from the kernel's ring, within the statistical error.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 programs=$top_srcdir/tests/record/programs

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every situation a recorded program may get into (programs/): its output and exit status stay what they are, and the
-# measurement accounts for the time it used: what was counted covers what was burned, and what was sampled agrees with it.
+# Every situation a recorded program may get into (programs/): its output and exit status stay the same, and the measurement accounts for
+# the time it used: totals cover the CPU time burned, and samples agree with them.
 . "$top_srcdir/tests/lib.sh"
 need_recording
 programs=$top_srcdir/tests/record/programs

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hpcview simulate: what comes out is exact, by both ways in; programs that do what programs do; what cannot be simulated is said.
+# hpcview simulate: results are exact, by both ways to get references; programs with threads, signals, fork and exec; unsupported programs
+# are reported.
 . "$top_srcdir/tests/lib.sh"
 
 [ -x "$hpcview" ] || skip_all "hpcview is not built"

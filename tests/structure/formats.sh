@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hpcview structure: both XML forms are valid and read back, globs, threads, the cache, and what is said of bad input.
+# hpcview structure: both XML forms are valid and read back, globs, threads, the cache, and messages about bad input.
 . "$top_srcdir/tests/lib.sh"
 src=$top_srcdir/tests/exactness/src
 schema=$top_srcdir/share/schemas/structure.rng

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every ELF file under the folders given (/usr/bin and /usr/lib where none are) through `hpcview structure`: no crash, no hang (SECONDS,
-# 10 where not told, and one more for each 8 MB), no disorder.
-# Prints one line for each that fails, and the sums of --stats for the rest.
+# Every ELF file under the folders given (default: /usr/bin and /usr/lib) through `hpcview structure`: no crash, no hang (SECONDS, default
+# 10, and one more for each 8 MB), no disorder. Prints one line for each that fails, and the sums of --stats for the rest.
 #
 #   sweep.sh [-n FILES] [-t SECONDS] [FOLDER...]     -n: at most that many, evenly picked
 top_builddir=${top_builddir:-.}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# CONTRIBUTING says which files a new input format with a table of its own touches. Here is one (toy.c), added as it says, and nothing
-# else: its counts and its table are printed, carried by a measurement, and shown by the page.
+# CONTRIBUTING lists the files that a new input format with a table of its own touches. Here is one (toy.c), added exactly so: its counts
+# and its table are printed, carried by a measurement, and shown by the page.
 . "$top_srcdir/tests/lib.sh"
 here=$top_srcdir/tests/walkthrough
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# How the objects here were made: Debian 12's gcc, g++ and gfortran 12.2 and clang 14, for both processors. They are kept as files, so that what the tests
-# expect does not depend on the compiler at hand.
+# How the objects here were made: Debian 12's gcc, g++ and gfortran 12.2 and clang 14, for both processors. They are kept as files, so
+# that expected results do not depend on the installed compiler.
 cd "$(dirname "$0")" || exit 1
 flags="-c -g1  -fdebug-prefix-map=$PWD=. -fno-asynchronous-unwind-tables -ffile-prefix-map=/usr=."
 gcc $flags -O2 -o x86-gcc-O2.obj loops.c
