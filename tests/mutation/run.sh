@@ -3,11 +3,11 @@
 # Mutation testing: plants small bugs one by one in a copy of this tree, builds what changed, runs the tests of that folder, and prints
 # folder by folder how many were noticed, and below that the survivors.
 #
-#     tests/mutation/run.sh                     200 bugs over all rooms; about an hour
+#     tests/mutation/run.sh                     200 bugs over all parts; about an hour
 #     tests/mutation/run.sh -n 20 -s 7          20 of them, chosen by another seed
-#     tests/mutation/run.sh -r join -n 40       in one room
+#     tests/mutation/run.sh -r join -n 40       in one part
 #     tests/mutation/run.sh -f metrics/model/values.c   every one there is in a file
-#     tests/mutation/run.sh -u -r code          by the tests in C alone where the room has some: less, in a fraction of the time
+#     tests/mutation/run.sh -u -r code          by the tests in C alone where the part has some: less, in a fraction of the time
 #     tests/mutation/run.sh -t 20 ...           without tests of the shell that take longer than 20 seconds
 #     tests/mutation/run.sh -a ...              with the sanitizers, as CI's builds: reading one too far is noticed then
 #     tests/mutation/run.sh -o OUTPUT ...       those that survived in an earlier output; by -a: those that only sanitizers could notice
@@ -20,19 +20,19 @@
 # warnings being errors, or of which the optimizing compiler makes the same machine code as without it, is replaced by the next.
 # equivalent.txt lists those that change nothing anybody could see, with the reason.
 # Only the file with the bug is compiled, only what holds it is linked again, in a folder beside the finished build, and only those tests
-# are run that go to that line when there is no bug (gcov); "nobody goes there" stands beside survivors that no test goes to.
-# Needs perl and what `make check` needs; builds in ${TMPDIR:-/tmp}. Exit status 0 where every room has at least PERCENT (-p, 0) killed.
+# are run that go to that line when there is no bug (gcov); "no test reaches it" stands beside survivors that no test goes to.
+# Needs perl and what `make check` needs; builds in ${TMPDIR:-/tmp}. Exit status 0 where every part has at least PERCENT (-p, 0) killed.
 set -u
 { # (read whole before it runs: it may be changed meanwhile)
 exec </dev/null
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 top=$PWD
-number=200 seed=1 rooms= files= survivors=/dev/null least=0 unit= sanitizers= work= jobs=1 longest=600
+number=200 seed=1 parts= files= survivors=/dev/null least=0 unit= sanitizers= work= jobs=1 longest=600
 while getopts n:s:r:f:o:p:w:j:t:ua option; do
     case $option in
     n) number=$OPTARG ;;
     s) seed=$OPTARG ;;
-    r) rooms="$rooms $OPTARG" ;;
+    r) parts="$parts $OPTARG" ;;
     f) files="$files $OPTARG" ;;
     o) survivors=$(realpath "$OPTARG") && files="$files $(sed -n 's/^    \(.*\):[0-9]*\t.*/\1/p' "$OPTARG" | sort -u)" ;;
     p) least=$OPTARG ;;
@@ -45,7 +45,7 @@ while getopts n:s:r:f:o:p:w:j:t:ua option; do
     esac
 done
 
-# room: where its code is: its tests, those first that take least
+# part: where its code is: its tests, those first that take least
 table='
 support    support           support/support_test support/edges_test support/table_test support/text/json_test support/shrink_test support/ranks_test support/sort_test support/files_test support/calls_test support/text/xml_test support/drawn_test bloop/functions/functions_test
 image      bloop/image       bloop/image/drawn_test bloop/image/parts_test bloop/image/image_test bloop/debug/debug_test bloop/damage_test tests/corpus.sh
@@ -101,11 +101,11 @@ driver     driver            driver/phases_test driver/commands_test tests/drive
 page       templates         templates/test/unit.sh
 '
 for test in $(git ls-files '*_test.c' | sed 's/\.c$//'); do
-    case " $(echo $table) " in *" $test "*) ;; *) echo "run.sh: $test is in no room's row" >&2 && exit 2 ;; esac
+    case " $(echo $table) " in *" $test "*) ;; *) echo "run.sh: $test is in no row of the table" >&2 && exit 2 ;; esac
 done
-room_rows() { printf '%s\n' "$table" | awk 'NF && (wanted == "" || index(" " wanted " ", " " $1 " "))' wanted="${rooms# }"; }
-# The sources of a room: tests, fuzz targets and benches are not planted in, nor what only a browser runs (the page's
-# views, its loading); a folder's own files, not those of rooms below it.
+part_rows() { printf '%s\n' "$table" | awk 'NF && (wanted == "" || index(" " wanted " ", " " $1 " "))' wanted="${parts# }"; }
+# The sources of a part: tests, fuzz targets and benches are not planted in, nor what only a browser runs (the page's
+# views, its loading); a folder's own files, not those of parts below it.
 sources_of() {
     grep -E "^$1/.*[.](c|ts)\$" "$work/files" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample|drawing)[^/]*\.c$|/test/|/views/|/load\.ts$|\.d\.ts$' |
         if [ "$1" = templates ]; then cat; else awk -F/ -v n="$(echo "$1" | tr -cd / | wc -c)" 'NF == n + 2'; fi |
@@ -197,7 +197,7 @@ link_again() {
     eval "${command/ -o $out / -o ${3:-$1/b/$out} }" >"$1/link.log" 2>&1
 }
 
-# The finished build with room for other products in it: links to what is there, folders of products and the products themselves apart.
+# The finished build with space for other products: links to its files, except folders of products and the products themselves.
 beside_build() { # FOLDER
     local folder
     mkdir -p "$1/b" && ln -s "$build"/* "$1/b/"
@@ -208,7 +208,7 @@ beside_build() { # FOLDER
 }
 
 # ---- which lines a test goes to -----------------------------------------------------------------------------------------------------
-# note_lines ROOM FOLDER NAME: (here, where sources are found by the names that objects have) what the test that ran in try/none has reached of a room's files, as "FILE LINE TIMES" in reach/ROOM/NAME.
+# note_lines PART FOLDER NAME: (here, where sources are found by the names that objects have) what the test that ran in try/none has reached of a part's files, as "FILE LINE TIMES" in reach/PART/NAME.
 note_lines() {
     local counted=$work/try/none/reached$build notes
     mkdir -p "$work/reach/$1/${3%/*}"
@@ -220,7 +220,7 @@ note_lines() {
         $2 + 0 && $1 != "-" { print file, $2 + 0, $1 + 0 }' >"$work/reach/$1/$3"
     rm -rf "$work/try/none/reached"
 }
-# goes_there ROOM/TEST FILE LINE: may it? What lies between two counted lines is of one of them; what is counted nowhere (the recorder, whose
+# goes_there PART/TEST FILE LINE: may it? What lies between two counted lines is of one of them; what is counted nowhere (the recorder, whose
 # library is as it is in programs; pages) may be reached.
 goes_there() {
     case $2 in *.ts) return ;; esac
@@ -247,8 +247,8 @@ changes_code() {
 try_bug() {
     local folder=$1 file=$2 line=$3 sources=$work/src test object made product linked= changed= tests=
     shift 3
-    for test; do ! goes_there "$room/${test%:*}" "$file" "$line" || tests="$tests $test"; done
-    [ -n "$tests" ] || echo "nobody goes there" >"$folder/by"
+    for test; do ! goes_there "$part/${test%:*}" "$file" "$line" || tests="$tests $test"; done
+    [ -n "$tests" ] || echo "no test reaches it" >"$folder/by"
     case $file in
     *.ts) # (links to sources would be followed to those without the bug)
         mkdir "$folder/s" && ln -s "$work/src"/* "$folder/s/" && rm "$folder/s/templates" && cp -r "$work/src/templates" "$folder/s/" &&
@@ -277,11 +277,11 @@ try_bug() {
 }
 
 # What the tests take without a bug, and that they pass; one that fails here is not asked.
-room_rows | while read -r room folder tests; do [ -z "$(sources_of "$folder")" ] || echo "$room $folder $tests"; done >"$work/rooms"
-echo "$(wc -l <"$work/rooms") rooms; their tests without a bug:" >&2
+part_rows | while read -r part folder tests; do [ -z "$(sources_of "$folder")" ] || echo "$part $folder $tests"; done >"$work/parts"
+echo "$(wc -l <"$work/parts") parts; their tests without a bug:" >&2
 mkdir "$work/try/none" && beside_build "$work/try/none"
 : >"$work/good"
-while read -r -u 4 room folder tests; do
+while read -r -u 4 part folder tests; do
     good=
     case $unit:$tests in 1:*_test*) tests=$(printf '%s\n' $tests | grep '_test$') ;; esac
     for test in $tests; do
@@ -292,41 +292,41 @@ while read -r -u 4 room folder tests; do
         0)
             took=$((SECONDS - start))
             good="$good $test:$((took > 1 ? took * 10 : 10))"
-            note_lines "$room" "$folder" "$test"
+            note_lines "$part" "$folder" "$test"
             ;;
-        124 | 137) echo "  $room: $test takes longer than $limit s, and is left out" >&2 ;;
-        *) echo "  $room: $test fails as it is, and is left out: $(grep -m 1 '^not ok' "$work/try/none/b/test.log")" >&2 ;;
+        124 | 137) echo "  $part: $test takes longer than $limit s, and is left out" >&2 ;;
+        *) echo "  $part: $test fails as it is, and is left out: $(grep -m 1 '^not ok' "$work/try/none/b/test.log")" >&2 ;;
         esac
     done
-    [ -n "$good" ] || { echo "no test of $room passes without a bug" >&2; exit 1; }
-    echo "$room $folder$good" >>"$work/good"
-done 4<"$work/rooms"
+    [ -n "$good" ] || { echo "no test of $part passes without a bug" >&2; exit 1; }
+    echo "$part $folder$good" >>"$work/good"
+done 4<"$work/parts"
 for product in $products $(tr ' ' '\n' <"$work/good" | sed -n 's/_test:.*/_test/p'); do linker_of "$product" >/dev/null; done
 
 # The list, in an order that the seed decides.
 shuffled() { perl -e 'srand shift; my @l = <STDIN>; for my $i (reverse 1 .. $#l) { my $k = int rand($i + 1); @l[$i, $k] = @l[$k, $i] } print @l' "$1"; }
-# one_bug ROOM NUMBER TESTS...: what becomes of a bug of the list, in result.NUMBER of the room's folder.
+# one_bug PART NUMBER TESTS...: what becomes of a bug of the list, in result.NUMBER of the part's folder.
 one_bug() {
-    local room=$1 number=$2 here=$work/try/$1.$2 file offset length new rule line rest
+    local part=$1 number=$2 here=$work/try/$1.$2 file offset length new rule line rest
     shift 2
-    IFS=$'\t' read -r file offset length new rule line rest < <(sed -n "${number}p" "$work/list/$room")
+    IFS=$'\t' read -r file offset length new rule line rest < <(sed -n "${number}p" "$work/list/$part")
     [ "$new" != NOTHING ] || new=
     mkdir -p "$here/${file%/*}" && beside_build "$here"
     perl -e 'my ($f, $o, $l, $n) = @ARGV; local $/; open my $i, "<", $f or die; my $t = <$i>; substr($t, $o, $l) = $n; print $t' \
         "$work/src/$file" "$offset" "$length" "$new" >"$here/$file"
     try_bug "$here" "$file" "$line" "$@"
-    echo "$? $(cat "$here/by" 2>/dev/null)" >"$work/list/$room.results/$number.new" && mv "$work/list/$room.results/$number.new" "$work/list/$room.results/$number"
+    echo "$? $(cat "$here/by" 2>/dev/null)" >"$work/list/$part.results/$number.new" && mv "$work/list/$part.results/$number.new" "$work/list/$part.results/$number"
     rm -rf "$here"
 }
-# of_room ROOM WHAT: the numbers of the bugs that survived (0) or were killed (1), or both (01): the first ones that are asked for
-of_room() { (cd "$work/list/$1.results" && grep -l "^[01] " -- * 2>/dev/null | sort -n | head -n "$share" | xargs -r grep -l "^[$2] "); }
+# of_part PART WHAT: the numbers of the bugs that survived (0) or were killed (1), or both (01): the first ones that are asked for
+of_part() { (cd "$work/list/$1.results" && grep -l "^[01] " -- * 2>/dev/null | sort -n | head -n "$share" | xargs -r grep -l "^[$2] "); }
 
 count=$(wc -l <"$work/good")
 share=$(((number + count - 1) / count))
 status=0 all_killed=0 all_planted=0
-printf '%-10s %8s %8s %8s\n' room killed planted percent
-while read -r -u 4 room folder tests; do
-    list=$work/list/$room
+printf '%-10s %8s %8s %8s\n' part killed planted percent
+while read -r -u 4 part folder tests; do
+    list=$work/list/$part
     (cd "$work/src" && perl tests/mutation/mutants.pl $(sources_of "$folder")) |
         awk -F'\t' 'NR == FNR { seen[$1, $2, $3] = 1; next } !seen[$1, $5, $7]' "$top/tests/mutation/equivalent.txt" - |
         awk -F'\t' 'FILENAME != "-" { if (sub(/^    /, "")) { sub(/:[0-9]+$/, "", $1); asked[$1, $2, $3] = only = 1 } next }
@@ -335,13 +335,13 @@ while read -r -u 4 room folder tests; do
     rm -rf "$list.results" && mkdir "$list.results"
     for ((n = 1; n <= $(wc -l <"$list"); n++)); do
         while [ "$(jobs -r | wc -l)" -ge "$jobs" ]; do wait -n; done
-        [ "$(of_room "$room" 01 | wc -l)" -lt "$share" ] || break
-        one_bug "$room" "$n" $tests &
+        [ "$(of_part "$part" 01 | wc -l)" -lt "$share" ] || break
+        one_bug "$part" "$n" $tests &
     done
     wait
-    planted=$(of_room "$room" 01 | wc -l) killed=$(of_room "$room" 1 | wc -l)
-    [ "$planted" = 0 ] || printf '%-10s %8d %8d %7d%%\n' "$room" "$killed" "$planted" $((100 * killed / planted))
-    for n in $(of_room "$room" 0); do
+    planted=$(of_part "$part" 01 | wc -l) killed=$(of_part "$part" 1 | wc -l)
+    [ "$planted" = 0 ] || printf '%-10s %8d %8d %7d%%\n' "$part" "$killed" "$planted" $((100 * killed / planted))
+    for n in $(of_part "$part" 0); do
         sed -n "${n}p" "$list" | awk -F'\t' -v by="$(cut -d ' ' -f 2- "$list.results/$n")" '{ printf "    %s:%s\t%s\t%s\t%s\n", $1, $6, $5, $7, by }'
     done
     [ "$planted" = 0 ] || [ $((100 * killed / planted)) -ge "$least" ] || status=1
