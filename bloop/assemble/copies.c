@@ -6,7 +6,7 @@
  * own, and the loop's condition is tested in there. Source loops do not do that: an inner loop's end leads to code of
  * the outer one. So a natural loop with a branch that leaves it and the loop around it at once, on that loop's line, is
  * a part of that loop and not shown by itself. copies     Vector body and remainder, unswitched, peeled and fissioned
- * loops lie beside each other. They are instances of one loop if they have the same line of the same file in the same
+ * loops are siblings. They are instances of one loop if they have the same line of the same file in the same
  * callee called from the same place. adoption   The control of a vector body often has no line, so that the line found
  * is one of the body's. The scalar loop beside it that has these lines inside it tells the right one.
  */
@@ -516,10 +516,10 @@ static int by_extent(const void *x, const void *y)
     return a->extent.left - b->extent.left; /* of those in one column only the first can begin a group */
 }
 
-/* Loops that begin on one line, beside each other. A loop has a control and a body, and its copies have parts of both:
-   where one goes from column to column and all others lie to its right, these are copies of another loop. One that goes on
-   behind the line has all of it to its right. Where one of them does not tell where it lies, nothing is known: they are
-   copies. So they are for macros and gfortran, with one column for all of a line. */
+/* Sibling loops that begin on one line. A loop has a control and a body, and its copies have parts of both: if one
+   extends from column to column and all others are to its right, these are copies of another loop. One that continues
+   after the line has all of it to its right. If one of them has no usable columns, nothing is known: they are copies.
+   So they are for macros and gfortran, with one column for all of a line. */
 static void tell_by_column(struct assembler *a, struct loop_key *keys, size_t n)
 {
     uint32_t groups = 0, right = 0;

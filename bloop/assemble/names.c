@@ -110,7 +110,7 @@ static const char *base_name(struct assembler *a, const char *symbol, size_t len
     const struct debug_function *debug = a->debug;
     const char *base = arena_strndup(a->names, symbol, len);
     if (outlined && !len)
-        return base; /* clang's ".omp_outlined." is no name */
+        return base; /* clang's ".omp_outlined." is not a name */
     const char *full = demangle_full(a->names, base);
     if (strcmp(full, base) != 0)
         return full;

@@ -4,7 +4,7 @@
  *
  *     print.c       text, CSV, JSON
  *     formats.c     SARIF, Periscope's XML, graphs
- *     tables.c      tables beside the places
+ *     tables.c      tables of findings
  */
 #ifndef DIAGNOSE_REPORT_H
 #define DIAGNOSE_REPORT_H

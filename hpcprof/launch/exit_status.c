@@ -58,7 +58,7 @@ static bool measure(const struct filemap *map, struct file_extent *x)
     return hpcprof_list_blocks(map->bytes, map->len, "", measure_block, x, NULL) == 0;
 }
 
-/* Nobody writes it any more, and everything written is there. */
+/* It is not being written any more, and everything written is there. */
 static bool is_ended(const struct filemap *map, struct file_extent *x)
 {
     return measure(map, x) && x->has_end && x->sound == map->len;

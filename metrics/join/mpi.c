@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What runs inside of MPI: below a call of MPI_*, PMPI_* or, in a library, mpi_*_, whatever it is (the C library, a
- * transport, the kernel); and MPI's libraries where paths do not tell. Ranks spin there until others come, which is
- * nobody's work.
+ * Code inside of MPI: anything below a call of MPI_*, PMPI_* or, in a library, mpi_*_ (the C library, a transport, the
+ * kernel); and MPI's libraries if there are no paths. Ranks spin there until others arrive, which is not work.
  */
 #include "metrics/join/join.h"
 

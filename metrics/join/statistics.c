@@ -34,7 +34,7 @@ struct gathering { /* one metric over one kind of part, in one tree */
     struct spread *spreads[VALUE_FORMS];
     uint32_t parts; /* threads or ranks of the run, with data or without */
     /* of the part at hand */
-    int32_t rank; /* of a run with ranks: whose processes are being added up; -1: nobody's */
+    int32_t rank; /* of a run with ranks: whose processes are being added up; -1: none */
     uint64_t *values[VALUE_FORMS];
     struct VEC(uint32_t) touched;
     bool *inside;  /* by region of the measurement at hand; NULL: all */

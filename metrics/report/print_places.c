@@ -121,7 +121,7 @@ static void add_tree_columns(const struct view *t, struct text_table *text)
     }
 }
 
-/* Is it one in all rows? Then a comparison, which has little room, leaves it out. */
+/* Is it the same in all rows? Then a comparison, which has little space, omits it. */
 static bool is_one_module(const struct view *t)
 {
     for (size_t i = 1; i < t->rows.count; i++)

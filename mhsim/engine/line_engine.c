@@ -313,7 +313,7 @@ struct here {
     uint64_t block, mask;
     uint32_t row;
     bool known; /* the row had brought the block there, or further down, itself: it is new neither there nor before */
-    bool cold;  /* nobody had */
+    bool cold;  /* no one held it */
 };
 
 static struct lines_met *met_add(struct lines *k)

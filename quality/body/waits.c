@@ -5,8 +5,8 @@
  * A timer or a counter interrupts a core between instructions, when the oldest one retires: so the sample is at the
  * instruction after the one that was waited for. A load that hits the L1 cache is hardly ever waited for, and one from
  * further away is; this reveals data from memory. If the load is itself part of the longest chain, the two cannot be
- * distinguished. Nothing waits for a store: samples at a store whose value was ready are page faults,
- * or stores that are faster than memory.
+ * distinguished. No instruction waits for a store, so samples on a store whose value was available are of page faults,
+ * or of stores that memory does not accept any faster.
  */
 #include "quality/body/body.h"
 
@@ -20,8 +20,8 @@ static double samples_at(const struct quality_samples *s, vaddr address)
     return i < s->count && s->addresses[i] == address ? s->numbers[i] : 0;
 }
 
-/* Samples for the step at i of the path: at the one after it. If both may be fused (a comparison and its branch), at the
-   branch, if they were not, or after it. */
+/* Samples for the step at i of the path: those on the next one. If it may be fused with that one, a branch, on the
+   branch (it was not fused) or after it. */
 static double samples_behind(const struct body *b, const struct quality_samples *s, size_t i)
 {
     size_t n = b->path.count;

@@ -258,7 +258,7 @@ PROPERTY ImbalanceGrows {
 }
 
 PROPERTY BarrierOverhead {
-    // EPCC OpenMP microbenchmarks (Bull, 1999): a barrier costs a microsecond and more, with nobody late.
+    // EPCC OpenMP microbenchmarks (Bull, 1999): a barrier costs a microsecond and more, even if no thread is late.
     FOR ROWS OF barriers;
     REFINES Parallel;
     TOGETHER;

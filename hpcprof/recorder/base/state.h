@@ -177,7 +177,7 @@ static inline bool hpcrec_recording(void)
 }
 /* This very process is being recorded: not a vfork child, not a fork child that did not start yet. */
 bool hpcrec_active(void);
-bool hpcrec_is_helper(void);                                               /* is that who asks? */
+bool hpcrec_is_helper(void);                                               /* is the calling thread the helper? */
 uint32_t hpcrec_thread_last_context(uint32_t row);                         /* locked; UINT32_MAX: not known */
 void hpcrec_threads_each(void (*)(struct thread *, void *ctx), void *ctx); /* locked: the living */
 
