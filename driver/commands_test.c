@@ -114,7 +114,7 @@ int fake_record(const struct hpcprof_record_options *o, char *const *argv, int *
             said(o->region), o->region_time, said(getenv("OMP_NUM_THREADS")), said(getenv("X")));
     o->say("this is said meanwhile");
     if (o->phases)
-        o->told(o->told_ctx, line);
+        o->notice(o->notice_ctx, line);
     if (end_of(argv, status, err) < 0)
         return -1;
     leave_measurement(o->out_dir, argv[0]);

@@ -217,16 +217,16 @@ enum hpcprof_repeat {                    /* the program, once for each group of 
 };
 
 struct hpcprof_record_options {
-    const char *out_dir;                 /* made where missing */
-    const char *const *events;           /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
-    const char *preload;                 /* path of libhpcview-record.so */
-    const char *sampler;                 /* "papi", "ring" or NULL for the default */
-    bool call_paths;                     /* the call path of each sample */
-    bool phases;                         /* barriers and waits: preload is libhpcview-record-phases.so */
-    bool watch;                          /* report every episode of a barrier, else only those of */
-    unsigned warn_ms;                    /* so long a barrier time; 0: none */
-    void (*told)(void *ctx, char *line); /* hpcprof/recorder/barriers/notify.c has its format; NULL: do not report */
-    void *told_ctx;
+    const char *out_dir;                   /* made where missing */
+    const char *const *events;             /* "EVENT[@PERIOD|@fN]", NULL-terminated; NULL or empty: the default event */
+    const char *preload;                   /* path of libhpcview-record.so */
+    const char *sampler;                   /* "papi", "ring" or NULL for the default */
+    bool call_paths;                       /* the call path of each sample */
+    bool phases;                           /* barriers and waits: preload is libhpcview-record-phases.so */
+    bool watch;                            /* report every episode of a barrier, else only those of */
+    unsigned warn_ms;                      /* so long a barrier time; 0: none */
+    void (*notice)(void *ctx, char *line); /* hpcprof/recorder/barriers/notify.c has its format; NULL: do not report */
+    void *notice_ctx;
     bool multiplex, follow_children;
     enum hpcprof_repeat repeat;
     unsigned counters;                 /* as if no more events than that fitted together; 0: as many as do */

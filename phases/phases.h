@@ -55,7 +55,7 @@ struct phases_barrier_log {
     void *locate_ctx;
     struct VEC(struct phases_warned_place) places; /* phases_barrier_log_release */
 };
-/* For hpcprof_record_options.told, with a struct phases_barrier_log. */
+/* For hpcprof_record_options.notice, with a struct phases_barrier_log. */
 void phases_barrier_log_line(void *log, char *line);
 void phases_barrier_log_release(struct phases_barrier_log *);
 

@@ -142,7 +142,7 @@ static int check_out_dir(const char *path, struct err *err)
         return err_errno(err, path, "opening the output folder");
     for (struct dirent *entry; status == 0 && (entry = readdir(dir));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            str_starts(entry->d_name, ".told.")) /* another rank's pipe */
+            str_starts(entry->d_name, ".notices.")) /* another rank's pipe */
             continue;
         if (!str_ends(entry->d_name, HPCPROF_SUFFIX))
             status = err_set(err, ERR_USAGE,
@@ -255,10 +255,10 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
         buf_str(b, "\npaths=1");
     if (o->phases)
         buf_str(b, "\nphases=1");
-    if (o->phases && o->told) {
+    if (o->phases && o->notice) {
         buf_printf(b, "\nwatch=%d\nwarn=%llu\nnotify=", o->watch, (unsigned long long)o->warn_ms * 1000000);
         put_escaped(b, dir);
-        buf_printf(b, "/.told.%d", (int)getpid());
+        buf_printf(b, "/.notices.%d", (int)getpid());
     }
     if (o->delay > 0)
         buf_printf(b, "\ndelay=%.0f", o->delay * 1e9);
@@ -370,8 +370,8 @@ struct disk {
     void (*say)(const char *sentence);
     bool full;
     /* The program's reports of its barriers meanwhile. */
-    void (*told)(void *ctx, char *line);
-    void *told_ctx;
+    void (*notice)(void *ctx, char *line);
+    void *notice_ctx;
     int pipe; /* -1: none */
     char line[8192];
     size_t length;
@@ -403,7 +403,7 @@ static void read_pipe(struct disk *d)
         d->line[d->length] = '\0';
         for (; (end = strchr(from, '\n')); from = end + 1) {
             *end = '\0';
-            d->told(d->told_ctx, from);
+            d->notice(d->notice_ctx, from);
         }
         d->length = from == d->line && d->length == sizeof d->line - 1 ? 0 : d->length - (size_t)(from - d->line);
         memmove(d->line, from, d->length);
@@ -520,9 +520,9 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
         goto out;
     }
     size_t files = count_files(dir);
-    struct disk disk = {.dir = dir, .say = o->say, .told = o->told, .told_ctx = o->told_ctx, .pipe = -1};
-    char *pipe_path = mem_printf("%s/.told.%d", dir, (int)getpid());
-    if (o->phases && o->told && mkfifo(pipe_path, 0600) == 0) /* open for writing too: it has no end */
+    struct disk disk = {.dir = dir, .say = o->say, .notice = o->notice, .notice_ctx = o->notice_ctx, .pipe = -1};
+    char *pipe_path = mem_printf("%s/.notices.%d", dir, (int)getpid());
+    if (o->phases && o->notice && mkfifo(pipe_path, 0600) == 0) /* open for writing too: it has no end */
         disk.pipe = open(pipe_path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     put_preload(&preload, library);
     struct launched who = {0};
@@ -533,7 +533,7 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
         if (result < 0)
             break;
     }
-    if (o->phases && o->told)
+    if (o->phases && o->notice)
         unlink(pipe_path);
     mem_free(pipe_path);
     if (disk.pipe >= 0)

@@ -98,7 +98,7 @@ if [ -x own ]; then
     check_equal "--watch: a line an episode, of the named barrier alone" "$(printf '%s\n' "$err" | grep -c '^hpcview: exchange at own.c.*threads: phase')" 4
     check_match "--warn: of the others too, with who came last" "$err" "warning: own.c:$(line_of own.c ANONYMOUS)*was last"
     check_match "and the program's output is its own" "$(printf '%s' "$out" | head -n 1)" "named 4 3"
-    check_equal "no pipe is left" "$(find told -name '.told*')" ""
+    check_equal "no pipe is left" "$(find told -name '.notices*')" ""
     run "$hpcview" record --phases --watch all --warn 0 --watch-file words -o told2 -- ./own 2 2 1
     check "--watch-file" grep -q "exchange" words
 fi
