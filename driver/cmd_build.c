@@ -99,6 +99,8 @@ static int run(struct session *s, int argc, char **argv)
 {
     struct config *config;
     const struct ranks *ranks = driver_ranks_begin();
+    if (!driver_ranks_begun(s->warnings))
+        return 0;
     if (!driver_ranks_speak())
         s->progress.report = NULL;
     if (overrides_config(s, &opt.overrides, "build", argc, argv, &config) < 0)

@@ -277,12 +277,13 @@ static int run(struct session *s, int argc, char **argv)
     int wait_status;
     if (argc == 0)
         return err_set(&s->err, ERR_USAGE, "record: usage: hpcview record [options] -- PROGRAM ARGS");
-    char *dir = opt.out ? mem_strdup(opt.out) : dir_unused(argv[0], "measurements");
+    char *dir = opt.out ? mem_strdup(opt.out) : driver_measurement_dir(argv[0]);
     struct record_request request = {.blocks = &opt.blocks};
+    bool speaks = session_speaks(s);
     int status = record_program(s, &opt.record, dir, &request, argv, &wait_status, &s->err);
-    if (status == 0)
+    if (status == 0 && speaks)
         warn_unsampled(s, dir);
-    if (status == 0 && !opt.out)
+    if (status == 0 && speaks && !opt.out)
         fprintf(stderr, "hpcview: measurement written to %s\n", dir);
     mem_free(dir);
     return status < 0 ? -1 : record_exit_status(wait_status);

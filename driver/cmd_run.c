@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct settings {
     struct build_options build;
@@ -33,7 +35,7 @@ struct places { /* destinations of the results: the measurement is next to the d
     char *database, *measurements;
 };
 
-static bool taken(const char *path)
+static bool exists(const char *path)
 {
     struct stat st;
     return lstat(path, &st) == 0;
@@ -44,7 +46,7 @@ static struct places default_places(const char *program)
 {
     const char *ending = opt.build.single_file ? "html" : "db";
     struct places p = {0};
-    for (unsigned i = 1; !p.database || taken(p.database) || taken(p.measurements); i++) {
+    for (unsigned i = 1; !p.database || exists(p.database) || driver_is_taken(p.measurements); i++) {
         char number[16] = "";
         if (i > 1)
             snprintf(number, sizeof number, "-%u", i);
@@ -72,7 +74,8 @@ static struct places given_places(const char *database)
     return p;
 }
 
-/* A database that -o names is replaced, and so is its measurement; but a folder with anything else in it is left alone.
+/* A database that -o names is replaced, and so is its measurement (not by ranks, of which others may write there already);
+   but a folder with anything else in it is left alone.
  */
 static int clear_measurements(const char *path, struct err *err)
 {
@@ -92,6 +95,57 @@ static int clear_measurements(const char *path, struct err *err)
     return status == 0 ? dir_remove_tree(path, err) : status;
 }
 
+/* Ranks leave a file each when they are done; the first one takes these away, and builds. */
+#define DONE ".done."
+enum { PATIENCE = 60 /* seconds in which no other rank is done */, LOOKS = 10 /* a second */ };
+
+static char *done_file(const char *measurements, int rank)
+{
+    return mem_printf("%s/" DONE "%d", measurements, rank);
+}
+
+static void tell_done(const char *measurements)
+{
+    char *path = done_file(measurements, hpcprof_own_rank());
+    FILE *f = fopen(path, "we");
+    if (f)
+        fclose(f);
+    mem_free(path);
+}
+
+/* False: some have not come. */
+static bool wait_for_ranks(const char *measurements)
+{
+    int ranks = hpcprof_own_ranks(), looks = 0;
+    for (int rank = 1; rank < ranks && looks < PATIENCE * LOOKS;) {
+        char *path = done_file(measurements, rank);
+        if (unlink(path) == 0) {
+            rank++;
+            looks = 0;
+        } else {
+            looks++;
+            nanosleep(&(struct timespec){0, 1000000000 / LOOKS}, NULL);
+        }
+        mem_free(path);
+    }
+    return ranks > 0 && looks < PATIENCE * LOOKS;
+}
+
+/* Whether this process is to build: one that is alone, or the first rank when all others are done. */
+static bool builds(struct session *s, const struct places *p)
+{
+    if (hpcprof_own_rank() < 0)
+        return true;
+    if (hpcprof_own_rank() > 0)
+        tell_done(p->measurements);
+    else if (wait_for_ranks(p->measurements))
+        return true;
+    else
+        warnings_add(s->warnings, "not all ranks are done; when they are: hpcview build -o %s %s", p->database,
+                     p->measurements);
+    return false;
+}
+
 static int record_and_build(struct session *s, struct config *config, const struct places *p, char **argv)
 {
     struct record_request request = {.blocks = &opt.overrides.blocks};
@@ -101,12 +155,13 @@ static int record_and_build(struct session *s, struct config *config, const stru
     if (overrides_apply(&opt.overrides, "run", config, &s->err) <
         0) /* before the program runs: a typing error must not cost a run */
         return -1;
-    if (clear_measurements(p->measurements, &s->err) < 0 ||
+    session_speaks(s);
+    if ((hpcprof_own_rank() < 0 && clear_measurements(p->measurements, &s->err) < 0) ||
         record_program(s, &opt.record, p->measurements, &request, argv, &wait_status, &s->err) < 0)
         return -1;
     if (WIFSIGNALED(wait_status))
         warnings_add(s->warnings, "%s was killed by signal %d", path_base(argv[0]), WTERMSIG(wait_status));
-    if (build_database(s, &opt.build, config, p->database) < 0)
+    if (builds(s, p) && build_database(s, &opt.build, config, p->database) < 0)
         return -1;
     return record_exit_status(wait_status);
 }

@@ -74,6 +74,8 @@ int structure_to_hpcstruct(struct session *, int argc, char **argv, const char *
 int options_parse(const struct command *, int *argc, char **argv, bool *help, struct err *);
 void options_help(const struct command *);
 
+/* For what each rank of a program does: the first one prints warnings and where results are. */
+bool session_speaks(struct session *);
 /* Prints what has come together in s->warnings on standard error and empties nothing; each is printed once. */
 void session_print_warnings(struct session *);
 
@@ -82,6 +84,8 @@ void driver_report(void *ctx, const char *sentence);
 
 /* The ranks that do a command together (ranks.c); NULL: there is one. */
 const struct ranks *driver_ranks_begin(void);
+/* Has this process a part in it? Without MPI only the first rank has, and there is a warning. */
+bool driver_ranks_begun(struct warnings *);
 bool driver_ranks_speak(void); /* is this the one that says what all have to say? */
 /* At a command's end: waits for the others. false: they do not come, because this one alone has failed. */
 bool driver_ranks_end(bool failed);
@@ -101,5 +105,10 @@ struct string_list driver_debug_dirs(const struct string_list *given);
 /* Data that is installed ("metrics" is the folder of metric blocks), found likewise; HPCVIEW_SHARE is its folder. Caller
    frees. */
 char *driver_share_path(const char *name);
+/* Is there something at the path? Ranks of one start of a program share a folder of measurements. */
+bool driver_is_taken(const char *path);
+/* Where a program's measurement goes by default: NAME.measurements; where that is taken, NAME.measurements-2 and so on. Caller
+   frees. */
+char *driver_measurement_dir(const char *program);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Paths of the parts of hpcview, and default paths of results. */
 #include "driver/driver.h"
+#include "hpcprof/hpcprof.h"
 
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The folder that this command is in; "": unknown. Caller frees. */
@@ -72,4 +74,22 @@ char *driver_share_path(const char *name)
     mem_free(tree);
     mem_free(built);
     return path ? path : installed(PKGDATADIR, name);
+}
+
+bool driver_is_taken(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) < 0)
+        return false;
+    return hpcprof_own_rank() < 0 || hpcprof_has_other_job(path);
+}
+
+char *driver_measurement_dir(const char *program)
+{
+    char *dir = mem_printf("%s.measurements", path_base(program));
+    for (unsigned i = 2; driver_is_taken(dir); i++) {
+        mem_free(dir);
+        dir = mem_printf("%s.measurements-%u", path_base(program), i);
+    }
+    return dir;
 }

@@ -98,6 +98,12 @@ const struct ranks *driver_ranks_begin(void)
     return ranks.count > 1 ? &ranks : NULL;
 }
 
+bool driver_ranks_begun(struct warnings *w)
+{
+    (void)w;
+    return true;
+}
+
 bool driver_ranks_speak(void)
 {
     return ranks.me == 0;
@@ -131,9 +137,21 @@ void driver_ranks_abort(int status)
 
 #else
 
+#include "hpcprof/hpcprof.h"
+
 const struct ranks *driver_ranks_begin(void)
 {
     return NULL;
+}
+
+bool driver_ranks_begun(struct warnings *w)
+{
+    if (hpcprof_own_rank() == 0 && hpcprof_own_ranks() > 1)
+        warnings_add(w,
+                     "this hpcview was built without MPI (configure --with-mpi): of the %d ranks, the first one builds "
+                     "the database alone",
+                     hpcprof_own_ranks());
+    return hpcprof_own_rank() <= 0;
 }
 
 bool driver_ranks_speak(void)

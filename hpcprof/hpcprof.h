@@ -194,6 +194,8 @@ struct hpcprof_parts {
     uint32_t ranks; /* different numbers; 0: no process has one */
     uint32_t processes, threads;
 };
+/* What all ranks of one start of a parallel program have in common, as the first process with such a note has it; "": none. */
+const char *hpcprof_job(const struct hpcprof *);
 struct hpcprof_parts hpcprof_parts(const struct hpcprof_process *, size_t count);
 const char *hpcprof_cut_reason(const struct hpcprof *, uint32_t context);
 /* Brings counts, totals and notes into their order; call it once after the last hpcprof_add_*. */
@@ -240,6 +242,12 @@ struct hpcprof_record_options {
        of it that nobody writes any more; NULL: no call. */
     void (*ended)(const char *measured, const char *file);
 };
+
+/* This process's rank in a parallel program, by its launcher's variables, and the number of ranks; -1: none, not known. */
+int hpcprof_own_rank(void);
+int hpcprof_own_ranks(void);
+/* Whether ranks of another start of a program have measured into the folder. False if that is not known. */
+bool hpcprof_has_other_job(const char *dir);
 
 /* Runs argv (NULL-terminated) recorded, waits, and gives its wait(2) status in *status. Errors: the program or the
    events cannot be used at all; found before anything is started. */

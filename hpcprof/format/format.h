@@ -51,6 +51,10 @@ enum format_count_flags { FORMAT_HAS_VALUES = 1 /* else value = samples x period
 /* The note of a process whose events count in the kernel and are not sampled there; its value says why. */
 #define FORMAT_NOTE_KERNEL "in the kernel"
 
+/* The notes of a rank: what all ranks of one start of a program have in common, and how many they are. */
+#define FORMAT_NOTE_JOB   "job"
+#define FORMAT_NOTE_RANKS "ranks"
+
 /* Largest payload: a writer splits what is longer; a length above is a broken file. */
 #define FORMAT_PAYLOAD_MAX (16u << 20)
 

@@ -694,6 +694,10 @@ int hpcprof_read_as(const char *path, const struct hpcprof_reading *how, struct 
         return status;
     }
     hpcprof_finish(whole);
+    if (S_ISDIR(st.st_mode) && hpcprof_check_jobs(whole, path, w, err) < 0) {
+        hpcprof_free(whole);
+        return -1;
+    }
     hpcprof_warn_unsampled(whole, w);
     *out = whole;
     return 0;

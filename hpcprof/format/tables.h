@@ -28,6 +28,9 @@ void hpcprof_tables_merge_counts(struct tables *);
 /* Adds to hpcprof_shares's sums of the event. */
 void hpcprof_tables_add_share(struct hpcprof *, uint32_t event, struct hpcprof_share);
 
+/* Of a folder: an error if it has ranks of two jobs, a warning for ranks that it lacks (jobs.c). */
+int hpcprof_check_jobs(const struct hpcprof *, const char *path, struct warnings *, struct err *);
+
 /* Merges what ranks read (ranks.c): the result and *used are the same on all of them; the first one has the warnings
    of all. */
 int hpcprof_merge_wholes(const struct ranks *, struct hpcprof **whole, size_t *used, bool summed, struct warnings *,

@@ -110,15 +110,51 @@ static void say_repetition(const struct hpcprof_record_options *o, const struct 
 /* ---- where the measurement goes ------------------------------------------------------------------------------------
  */
 
-/* Set by launchers of parallel programs: then others are writing into the same directory. */
+int hpcprof_own_rank(void)
+{
+    return record_rank();
+}
+
+int hpcprof_own_ranks(void)
+{
+    return record_ranks();
+}
+
+/* Then others are writing into the same folder. */
 static bool one_of_many(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",    "PMI_RANK",    "PMI_ID",
-                                        "MV2_COMM_WORLD_RANK",  "SLURM_PROCID", "PALS_RANKID", "FLUX_TASK_RANK"};
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (getenv(names[i]))
-            return true;
-    return false;
+    return record_rank() >= 0;
+}
+
+static ssize_t slurp(const char *path, char *to, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
+    to[n > 0 ? n : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return n;
+}
+
+bool hpcprof_has_other_job(const char *dir)
+{
+    char own[256];
+    struct text_list files = {0};
+    bool other = false, known = false;
+    record_job(own, sizeof own, slurp);
+    if (*own && dir_list(dir, HPCPROF_SUFFIX, "reading the folder", &files, NULL) == 0)
+        for (size_t i = 0; i < files.count && !known; i++) {
+            struct hpcprof *p;
+            struct warnings *unheard = warnings_create();
+            if (hpcprof_read(files.items[i], &p, unheard, NULL) == 0) {
+                known = *hpcprof_job(p) != '\0';
+                other = known && strcmp(hpcprof_job(p), own) != 0;
+                hpcprof_free(p);
+            }
+            warnings_free(unheard);
+        }
+    text_list_release(&files);
+    return other;
 }
 
 /* Held while the program runs: of two that begin at the same time, both would find an empty directory. The ranks of a
@@ -142,7 +178,7 @@ static int check_out_dir(const char *path, struct err *err)
         return err_errno(err, path, "opening the output folder");
     for (struct dirent *entry; status == 0 && (entry = readdir(dir));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            str_starts(entry->d_name, ".notices.")) /* another rank's pipe */
+            str_starts(entry->d_name, ".notices.") || str_starts(entry->d_name, ".done.")) /* of another rank */
             continue;
         if (!str_ends(entry->d_name, HPCPROF_SUFFIX))
             status = err_set(err, ERR_USAGE,
@@ -154,6 +190,11 @@ static int check_out_dir(const char *path, struct err *err)
                              path);
     }
     closedir(dir);
+    if (status == 0 && one_of_many() && hpcprof_has_other_job(path))
+        status = err_set(err, ERR_USAGE,
+                         "%s: the folder contains ranks of an earlier start of a program; remove it, or choose another "
+                         "one with -o",
+                         path);
     if (status == 0 && access(path, W_OK) < 0)
         status = err_errno(err, path, "the output folder cannot be written");
     return status;

@@ -463,7 +463,7 @@ static void test_folders(void)
             unsetenv(ranks[r]);
     for (size_t r = 0; r < ARRAY_SIZE(ranks); r++) {
         if (ranks[r])
-            setenv(ranks[r], "0", 1);
+            setenv(ranks[r], "0", 1), setenv("SLURM_STEP_NUM_TASKS", "2", 1);
         for (size_t i = 0; i < (r < 2 ? ARRAY_SIZE(cases) : 2) && i < ARRAY_SIZE(cases); i++) {
             empty_out();
             mkdir(out, 0755);

@@ -101,6 +101,24 @@ static void put_environment(struct out *o, uint64_t *count)
     }
 }
 
+/* Of a rank: its program's start and size, and the processors it is bound to. */
+static void put_job(struct out *o, uint64_t *count)
+{
+    char text[256];
+    struct text number = hpcrec_text(text, sizeof text);
+    if (record_rank() < 0)
+        return;
+    if (record_ranks() > 0) {
+        hpcrec_text_u64(&number, (uint64_t)record_ranks());
+        put_note(o, count, FORMAT_NOTE_RANKS, text);
+    }
+    record_job(text, sizeof text, hpcrec_slurp);
+    put_note(o, count, FORMAT_NOTE_JOB, text);
+    hpcrec_slurp("/proc/self/status", environment.text, sizeof environment.text);
+    cpuinfo_value("Cpus_allowed_list", text, sizeof text);
+    put_note(o, count, "CPUs", text);
+}
+
 static void put_notes(struct out *o)
 {
     static struct out rows;
@@ -124,26 +142,16 @@ static void put_notes(struct out *o)
         put_note(&rows, &count, FORMAT_NOTE_KERNEL,
                  "counted, but not sampled: sampling it needs perf_event_paranoid 1 or less, or root");
     put_environment(&rows, &count);
+    put_job(&rows, &count);
     size_t block = hpcrec_block_begin(o, FORMAT_NOTES);
     hpcrec_put_uleb(o, count);
     hpcrec_put(o, rows.bytes.items, rows.bytes.count);
     hpcrec_block_end(o, block);
 }
 
-/* The variables MPI launchers set: Open MPI, PMIx, MPICH and Intel MPI (PMI), MVAPICH2, Slurm, PALS. */
 int hpcrec_rank(void)
 {
-    static const char *const names[] = {
-        "OMPI_COMM_WORLD_RANK",   "PMIX_RANK",   "PMI_RANK",      "PMI_ID", "MV2_COMM_WORLD_RANK",
-        "MPI_LOCALRANKID_GLOBAL", "PALS_RANKID", "FLUX_TASK_RANK"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value >= '0' && *value <= '9')
-            return (int)strtol(value, NULL, 10);
-    }
-    /* Slurm sets it for every job step, also for a batch script, which has one task. */
-    const char *slurm = getenv("SLURM_PROCID"), *tasks = getenv("SLURM_STEP_NUM_TASKS");
-    return slurm && tasks && strtol(tasks, NULL, 10) > 1 ? (int)strtol(slurm, NULL, 10) : -1;
+    return record_rank();
 }
 
 static void put_events(struct out *o)
