@@ -165,6 +165,20 @@ static void add_value(struct buf *b, struct evaluator *ev, const struct resolved
         add_number(b, value, format);
 }
 
+/* "rank 3", "rank 3, thread 1"; false: the row of a table refers to no process that is a rank. */
+static bool add_rank(struct buf *b, const struct experiment *e, const struct table *t, uint32_t row)
+{
+    size_t process = t ? table_column_of(t, "process") : SIZE_MAX, number = t ? table_column_of(t, "number") : SIZE_MAX;
+    if (process == SIZE_MAX || number == SIZE_MAX || row >= table_row_count(t) ||
+        table_declared(t)->columns[process].type != TABLE_REF || table_row(t, row)[process].row >= e->process_count ||
+        e->processes[table_row(t, row)[process].row].rank < 0)
+        return false;
+    buf_printf(b, "rank %d", (int)e->processes[table_row(t, row)[process].row].rank);
+    if (table_row(t, row)[number].count && table_declared(t)->columns[number].type == TABLE_COUNT)
+        buf_printf(b, ", thread %llu,", (unsigned long long)table_row(t, row)[number].count);
+    return true;
+}
+
 static void add_cell(struct buf *b, struct arena *arena, const struct experiment *e, const struct cell_at *at,
                      const char *format)
 {
@@ -182,6 +196,8 @@ static void add_cell(struct buf *b, struct arena *arena, const struct experiment
             return;
         }
         of = table_list_find(&e->tables, at->column->refers);
+        if (add_rank(b, e, of, at->cell.row))
+            return;
         for (size_t i = 0; of && i < table_declared(of)->column_count && at->cell.row < table_row_count(of); i++)
             if (table_declared(of)->columns[i].type == TABLE_TEXT) {
                 buf_str(b, strtab_get(e->strings, table_row(of, at->cell.row)[i].text));

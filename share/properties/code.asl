@@ -226,7 +226,7 @@ PROPERTY LateThread {
     SEVERITY: min(100 * idle / run_of_barrier, or(100 * may_wait, 100));
     NEEDS: idle;
     TITLE: "One thread always late at the {kind} {place}";
-    EVIDENCE: "last in {last_share / 100:%} of {episodes} episodes, in which the others wait {idle / 1e6:.0} ms in total";
+    EVIDENCE: "{last_thread} is last in {last_share / 100:%} of {episodes} episodes, in which the others wait {idle / 1e6:.0} ms in total";
     EXPLANATION: "It has more work, or it runs slower: on a CPU that it shares, or that has a lower clock.";
     REMEDY: "Give this thread less work. If its work is the same as the others', check its CPU (pinning, other programs).";
 }
