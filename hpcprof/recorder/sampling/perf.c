@@ -109,11 +109,11 @@ static uint64_t sample_bytes(uint32_t stack_bytes)
     return SAMPLE_BYTES + (hpcrec.config.call_paths ? HPCREC_REGISTERS_BYTES + stack_bytes : 0);
 }
 
-/* At least two, also at low rates: each may come with a whole stack. */
+/* At least one a drain, also at low rates: each may come with a whole stack. */
 static uint64_t samples_held(const struct record_event *e)
 {
     uint64_t held = rate_of(e) * hpcrec_drain_ms() / 1000 * DRAINS_HELD;
-    return held > 2 ? held : 2;
+    return held > DRAINS_HELD ? held : DRAINS_HELD;
 }
 
 /* How much of the stack comes with a sample of the event, `most` at most: less where samples come so often that the
