@@ -7,6 +7,7 @@ recorder := $(shell find $(addprefix hpcprof/recorder/,base unwind output sampli
 command := $(shell find support hpcprof -name '*.c' ! -path 'hpcprof/recorder/*' ! -name '*_test.c' ! -name '*_fuzz.c') \
 	$(addprefix driver/,main.c options.c paths.c ranks.c cmd_record.c cmd_events.c cmd_info.c) bloop/symbolizer.c phases/barrier_log.c \
 	$(shell find metrics -name 'blocks.c' -o -name 'expr*.c' ! -name '*_test.c' ! -name '*_fuzz.c' -o -name 'mathml.c') tests/counters/command.c
+INSTALLED := '-DPREFIX="/nowhere"' '-DBINDIR="/nowhere/bin"' '-DPKGLIBDIR="/nowhere/lib/hpcview"' '-DPKGDATADIR="/nowhere/share/hpcview"'
 programs := $(wildcard tests/counters/programs/*.c)
 
 all: $(OUT)/driver/hpcview $(OUT)/.libs/libhpcview-record.so $(programs:tests/counters/programs/%.c=$(OUT)/programs/%)
@@ -21,7 +22,7 @@ $(OUT)/objects/hpcprof/recorder/%.o: hpcprof/recorder/%.c $(OUT)/config.h
 	$(CC) $(FLAGS) -fPIC -fvisibility=hidden -MMD -c -o $@ $<
 $(OUT)/objects/%.o: %.c $(OUT)/config.h
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -ffunction-sections -fdata-sections '-DPKGLIBDIR="/nowhere"' '-DPKGDATADIR="/nowhere"' '-DPREFIX="/nowhere"' '-DBINDIR="/nowhere"' -MMD -c -o $@ $<
+	$(CC) $(FLAGS) -ffunction-sections -fdata-sections $(INSTALLED) -MMD -c -o $@ $<
 # (no instruction of a loop is to be guessed at: what the tests count is written there)
 $(OUT)/programs/%: tests/counters/programs/%.c tests/counters/programs/programs.h tests/counters/arm64.mk
 	@mkdir -p $(@D)

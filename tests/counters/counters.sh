@@ -13,51 +13,78 @@ if ! guest_build; then
     done_testing
 fi
 
-# A guest that does not boot is noticed, and the console's last lines say why.
-mkdir "$scratch/no-boot"
+# A guest that does not boot is noticed, and the console's last lines say why; and one that hangs.
+mkdir "$scratch/no-boot" "$scratch/hangs"
 if guest_run "$scratch/no-boot" "neoverse-n1" 'true' "rdinit=/nowhere"; then
     not_ok "a guest that cannot boot is noticed"
 else
     check_match "a guest that cannot boot is noticed, with the console's last lines" "$guest_lacks" "Kernel panic"
 fi
+if [ "${COUNTERS-}" = all ]; then
+    GUEST_SECONDS=20
+    if guest_run "$scratch/hangs" "neoverse-n1" 'sleep 100000'; then
+        not_ok "a guest that hangs is ended"
+    else
+        check_match "a guest that hangs is ended" "$guest_lacks" "the guest did not "
+    fi
+    unset GUEST_SECONDS
+fi
+
+# What is missing is named, and the test skipped.
+run env ARM_CC=no-such-compiler sh "$top_srcdir/tests/counters/counters.sh"
+check_match "a compiler that is missing: skipped, with the reason" "$out" "1..0 # SKIP no no-such-compiler here"
+echo 'Dir::Etc::sourcelist "/dev/null"; Dir::Etc::sourceparts "/dev/null";' >"$scratch/apt.conf"
+run env APT_CONFIG="$scratch/apt.conf" HPCVIEW_GUEST="$scratch/no-packages" sh "$top_srcdir/tests/counters/counters.sh"
+check_match "packages that cannot be downloaded: skipped, with the reason" "$out" "1..0 # SKIP Debian's arm64 packages cannot be downloaded: "
+
+short='n1 exact ring,papi short neoverse-n1 -icount shift=1
+a57 exact papi short cortex-a57 -icount shift=1'
+all='n1 exact ring,papi exact,record,names,contend,metrics neoverse-n1 -icount shift=1
+a57 exact ring,papi exact,record,names,contend,metrics cortex-a57 -icount shift=1
+n1-again exact ring,papi exact neoverse-n1 -icount shift=1
+a57-again exact ring,papi exact cortex-a57 -icount shift=1
+n1-two - ring,papi names,record,contend neoverse-n1 -smp 2
+a57-two - ring,papi names,record,contend cortex-a57 -smp 2
+n1-fast exact ring,papi wrap neoverse-n1 -icount shift=5
+a57-fast exact ring,papi wrap cortex-a57 -icount shift=5
+n1-runs exact ring errors neoverse-n1 -icount shift=1
+n1-heat exact ring heat neoverse-n1 -icount shift=1
+max exact ring names,record,paths max -icount shift=1
+max-papi exact papi names max -icount shift=1
+n1-installed exact ring installed neoverse-n1 -icount shift=1
+a76 exact ring,papi names cortex-a76 -icount shift=1'
 
 if [ "${COUNTERS-}" = all ]; then
-    in_guest n1 "neoverse-n1 -icount shift=1" 1 "ring papi" names record contend exact
-    check_exact neoverse-n1 "$scratch/n1/measured" ring papi
-    check_paths neoverse-n1 "$scratch/n1/measured" ring papi
-    check_stall "$scratch/n1/measured"
-    if guest_make heat >"$arm64/heat.log" 2>&1; then
-        in_guest heat "neoverse-n1 -icount shift=1" 1 "ring papi" heat
-        check_heat "$scratch/heat/measured"
-    else
-        skip "heat" "it cannot be cross-built: $(tail -n 1 "$arm64/heat.log")"
-    fi
-    in_guest a57 "cortex-a57 -icount shift=1" 1 "ring papi" names record contend exact
-    COUNTED_CPU=cortex-a57 check_exact cortex-a57 "$scratch/a57/measured" ring papi
-    check_paths cortex-a57 "$scratch/a57/measured" ring papi
-    in_guest n1-two "neoverse-n1 -smp 2" '' "ring papi" names record contend
-    in_guest a57-two "cortex-a57 -smp 2" '' "ring papi" names record contend
-    in_guest max "max -icount shift=1" 1 ring names record paths
-    check_paths "max, signed return addresses" "$scratch/max/measured" ring
-    in_guest max-papi "max -icount shift=1" 1 papi names
-    in_guest a76 "cortex-a76 -icount shift=1" 1 "ring papi" names
-    # The same twice: what is recorded depends on nothing but the program.
-    in_guest n1-again "neoverse-n1 -icount shift=1" 1 "ring papi" exact
-    while read -r program _; do
-        for sampler in ring papi; do
-            for time in n1 n1-again; do
-                "$hpcview" print -f csv --by instruction "$scratch/$time/measured/$program.$sampler" >"$scratch/$time.csv" 2>/dev/null
+    # (where it cannot be cross-built, the guest's test says so)
+    guest_make heat >"$arm64/heat.log" 2>&1
+    installed_in "$scratch/n1-installed"
+    in_guests "$all"
+    for one in n1:neoverse-n1 a57:cortex-a57; do
+        COUNTED_CPU=${one#*:} one=${one%:*}
+        export COUNTED_CPU
+        check_exact $one "$scratch/$one/measured" ring papi
+        check_paths $one "$scratch/$one/measured" ring papi
+        check_metrics $one "$scratch/$one/measured" ring papi
+        # The same twice: what is recorded depends on nothing but the program.
+        while read -r program _; do
+            for sampler in ring papi; do
+                for time in $one $one-again; do
+                    "$hpcview" print -f csv --by instruction "$scratch/$time/measured/$program.$sampler" >"$scratch/$time.csv" 2>/dev/null
+                done
+                check_same "$one-again, $sampler, exact: $program: two runs are the same to the byte" "$scratch/$one-again.csv" "$scratch/$one.csv"
             done
-            check_same "$program, $sampler: two runs are the same to the byte" "$scratch/n1-again.csv" "$scratch/n1.csv"
-        done
-    done <"$top_srcdir/tests/counters/programs.list"
+        done <"$top_srcdir/tests/counters/programs.list"
+    done
+    COUNTED_CPU=neoverse-n1
+    check_paths max "$scratch/max/measured" ring
+    check_errors n1-runs "$scratch/n1-runs/measured"
+    check_heat n1-heat "$scratch/n1-heat/measured"
+    print_table "$all"
 else
-    in_guest n1 "neoverse-n1 -icount shift=1" 1 "ring papi" short
-    in_guest a57 "cortex-a57 -icount shift=1" 1 papi short
-    in_guest n1-two "neoverse-n1 -smp 2" '' ring short
+    in_guests "$short"
     if count_executed callers 500; then
         for sampler in ring papi; do
-            compare_shares "$sampler, callers" "$scratch/n1/measured/callers.$sampler" 200003 line
+            compare_shares "n1, $sampler, short: callers" "$scratch/n1/measured/callers.$sampler" 200003 line
         done
     else
         not_counted

@@ -103,11 +103,13 @@ guest_start() {
 guest_share() { printf -- '-fsdev local,id=%s,path=%s,security_model=none,readonly=%s -device virtio-9p-device,fsdev=%s,mount_tag=%s ' "$1" "$2" "${3-on}" "$1" "$1"; }
 
 # guest_run FOLDER "PROCESSOR OPTIONS" COMMANDS [KERNEL-ARGUMENTS]: runs them in a guest; FOLDER has out, err and status afterwards. 1 where the
-# guest did not boot, or did not end: the console's last lines are in $guest_lacks.
+# guest did not boot, or did not end: the console's last lines are in $guest_lacks. What limits it is the time of processors, as other work on
+# this machine must not, and an hour, for what hangs and does nothing.
 guest_run() {
     rm -f "$1/booted" "$1/status"
     printf '%s\n' "$3" >"$1/commands"
-    timeout -k 5 "${GUEST_SECONDS:-900}" sh -c '. "$top_srcdir/tests/counters/guest.sh"; guest_start "$@"' sh "$1" "$2" "${4-}" -serial "file:$1/console" </dev/null >"$1/qemu" 2>&1
+    timeout -k 5 "${GUEST_SECONDS:-3600}" sh -c 'ulimit -t 900; . "$top_srcdir/tests/counters/guest.sh"; guest_start "$@"' sh "$1" "$2" "${4-}" \
+        -serial "file:$1/console" </dev/null >"$1/qemu" 2>&1
     [ ! -f "$1/status" ] || return 0
     if [ -f "$1/booted" ]; then guest_lacks="the guest did not end:"; else guest_lacks="the guest did not boot:"; fi
     guest_lacks="$guest_lacks

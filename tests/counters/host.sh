@@ -2,37 +2,89 @@
 # The host's part of the counters' tests: runs lists of tests in guests, and compares their recordings with known facts about the
 # programs. After tests/lib.sh and guest.sh.
 
-# in_guest NAME "PROCESSOR OPTIONS" EXACT "SAMPLER..." TEST...: each TAP line of the tests becomes one of ours. $scratch/NAME/measured has what
-# they kept. EXACT: cycles are instructions (icount).
-in_guest() {
-    guest_name=$1 guest_processor=$2 guest_exact=$3 guest_samplers=$4
-    shift 4
-    mkdir -p "$scratch/$guest_name"
-    if ! guest_run "$scratch/$guest_name" "$guest_processor" "export top_srcdir='$top_srcdir' top_builddir='$arm64'
-sh '$top_srcdir/tests/counters/inside/list.sh' '$guest_exact' '$guest_samplers' $*"; then
-        not_ok "$guest_processor: runs $*" "$guest_lacks"
-        return
-    fi
-    for guest_test; do
-        for guest_sampler in $guest_samplers; do
-            hand_out "$guest_processor, $guest_sampler, $guest_test" "$scratch/$guest_name/$guest_test.$guest_sampler.tap"
-        done
-    done
+# in_guests TABLE: runs tests in guests, one for each test and sampler, as many at once as there are processors here. A line of it is
+#     NAME EXACT SAMPLER,... TEST,... PROCESSOR QEMU-OPTIONS...
+# EXACT: "exact" where cycles are instructions (icount), else "-". Each TAP line of the tests becomes one of ours, "NAME, SAMPLER, TEST: ...", and
+# $scratch/NAME/measured has what they kept.
+in_guests() {
+    printf '%s\n' "$1" | awk '{
+        samplers = split($3, sampler, ","); tests = split($4, test, ",")
+        for (t = 1; t <= tests; t++) for (s = 1; s <= samplers; s++) { $3 = sampler[s]; $4 = test[t]; print }
+    }' >"$scratch/guests"
+    # shellcheck disable=SC2016
+    xargs -P "$(nproc)" -L 1 sh -c '
+        . "$top_srcdir/tests/counters/guest.sh"
+        name=$1/$2 exact=${3#-} sampler=$4 test=$5
+        folder=$name/$test.$sampler
+        shift 5
+        mkdir -p "$folder" "$name/measured"
+        [ ! -d "$name/stage" ] || mv "$name/stage" "$folder/"
+        guest_run "$folder" "$*" "export top_srcdir=$top_srcdir top_builddir=$arm64 SAMPLER=$sampler EXACT=$exact
+            sh $top_srcdir/tests/counters/inside/$test.sh" || printf "%s\n" "$guest_lacks" >"$folder/lacks"
+        [ ! -d "$folder/measured" ] || cp -R "$folder/measured/." "$name/measured/"' sh "$scratch" <"$scratch/guests"
+    while read -r guest_name _ guest_sampler guest_test guest_processor; do
+        guest_folder=$scratch/$guest_name/$guest_test.$guest_sampler guest_name="$guest_name, $guest_sampler, $guest_test"
+        if [ -f "$guest_folder/lacks" ]; then
+            not_ok "$guest_name: $guest_processor runs" "$(cat "$guest_folder/lacks")"
+        else
+            hand_out "$guest_name" "$guest_folder"
+        fi
+    done <"$scratch/guests"
 }
 
-# hand_out NAME FILE: of TAP
+# Each check, for the table at the end, too.
+ok() { tap_count=$((tap_count + 1)) && printf 'ok %d - %s\n' "$tap_count" "$1" && echo "passed $1" >>"$scratch/results"; }
+not_ok() {
+    tap_count=$((tap_count + 1)) tap_failures=$((tap_failures + 1))
+    printf 'not ok %d - %s\n' "$tap_count" "$1"
+    [ $# -lt 2 ] || comment "$2"
+    echo "failed $1" >>"$scratch/results"
+}
+
+# print_table TABLE: of in_guests; for each guest and sampler how many checks of each test passed, and of how many if not of all
+print_table() {
+    {
+        printf '%s\n' "$1"
+        echo
+        cat "$scratch/results"
+    } | awk '
+        NF == 0 && !results { results = 1; next }
+        !results { guest[++guests] = $1; name[$1] = $5; for (i = 6; i <= NF; i++) name[$1] = name[$1] " " $i; next }
+        match($0, /^[a-z]+ [^,]*, [a-z]+, [a-z]+: /) {
+            split(substr($0, 8, RLENGTH - 9), part, ", ")
+            if (!(part[3] in column)) { column[part[3]] = ++columns; heading[columns] = part[3] }
+            n[part[1], part[2], part[3]]++
+            passed[part[1], part[2], part[3]] += $1 == "passed"
+        }
+        END {
+            line = "| processor | sampler |"; rule = "|---|---|"
+            for (c = 1; c <= columns; c++) { line = line " " heading[c] " |"; rule = rule "---|" }
+            print line; print rule
+            for (g = 1; g <= guests; g++) for (s = 1; s <= 2; s++) {
+                sampler = s == 1 ? "ring" : "papi"; line = ""; any = 0
+                for (c = 1; c <= columns; c++) {
+                    all = n[guest[g], sampler, heading[c]] + 0; any += all
+                    good = passed[guest[g], sampler, heading[c]] + 0
+                    line = line " " (all == 0 ? "" : good == all ? all : good " of " all) " |"
+                }
+                if (any) print "| " name[guest[g]] " | " sampler " |" line
+            }
+        }' | sed 's/^/# /'
+}
+
+# hand_out NAME FOLDER: the TAP of a test that ran in a guest
 hand_out() {
     while read -r guest_line; do
         case $guest_line in
         'ok '*'# SKIP '*) skip "$1: ${guest_line#*- }" "${guest_line#*# SKIP }" ;;
         'ok '*) ok "$1: ${guest_line#*- }" ;;
         'not ok '*) not_ok "$1: ${guest_line#*- }" ;;
-        'status 0' | 1..*) ;;
-        'status '* | 'Bail out!'*) [ "$guest_line" = 'status 1' ] || not_ok "$1: ends" "$guest_line" ;;
+        1..*) ;;
+        'Bail out!'*) not_ok "$1: ends" "$guest_line" ;;
         *) comment "$guest_line" ;;
         esac
-    done <"$2"
-    grep -q '^1\.\.' "$2" || not_ok "$1: is complete" "$(tail -n 3 "$2")"
+    done <"$2/out"
+    grep -q '^1\.\.' "$2/out" || not_ok "$1: is complete" "$(tail -n 3 "$2/out" "$2/err")"
 }
 
 # count_executed PROGRAM ARGS: how often each of its instructions is executed, by QEMU's user mode, as $scratch/PROGRAM.callgrind
@@ -113,7 +165,7 @@ check_exact() {
         count_executed "$program" $arguments || { not_counted; continue; }
         for sampler; do
             measured=$exact_folder/$program.$sampler
-            compare_shares "$exact_name, $sampler, $program" "$measured" 200003 procedure function loop line instruction
+            compare_shares "$exact_name, $sampler, exact: $program" "$measured" 200003 procedure function loop line instruction
             instructions=$(counted PAPI_TOT_INS "$measured") cycles=$(counted PAPI_TOT_CYC "$measured")
             # Counted is what the program does, and the start's and the end's few thousand (PAPI's own, too); not the loading before.
             own=$(executed_in "$program")
@@ -122,42 +174,110 @@ check_exact() {
             strings | matrix | branches) most=$((own + $(executed_in elsewhere))) ;;
             *) most=$own ;;
             esac
-            check "$exact_name, $sampler, $program: $instructions instructions counted, $own executed" test "$instructions" -ge "$own" -a "$instructions" -le $((most + 25000))
-            check "$exact_name, $sampler, $program: $cycles cycles are twice as many" near "$cycles" $((2 * instructions)) 20000
+            check "$exact_name, $sampler, exact: $program: $instructions instructions counted, $own executed" test "$instructions" -ge "$own" -a "$instructions" -le $((most + 25000))
+            check "$exact_name, $sampler, exact: $program: $cycles cycles are twice as many" near "$cycles" $((2 * instructions)) 20000
         done
     done <"$top_srcdir/tests/counters/programs.list"
 }
 
-# check_heat FOLDER: one recorded there, one of this machine; the database of both, and what formulas make of them.
+# column CSV NAME: its number
+column() { head -n 1 "$1" | tr , '\n' | awk -v name="$2" '$0 == name { print NR; exit }'; }
+
+# check_heat NAME FOLDER: heat recorded there, and on this machine: the database of both, and cycles an instruction, two in every procedure
 check_heat() {
-    heat=$1/heat.ring
-    executed=heat
+    heat_name="$1, ring, heat" heat=$2/heat.ring
     if ! "$hpcview" record -e CPUTIME@1000 -o "$scratch/heat.here" -- "$examples/heat/heat" 150 3 >/dev/null 2>"$scratch/err"; then
-        skip "heat, recorded here" "nothing can be recorded: $(head -n 1 "$scratch/err")"
+        skip "$heat_name: recorded here" "nothing can be recorded: $(head -n 1 "$scratch/err")"
         return
     fi
     run "$hpcview" build -o "$scratch/heat.db" "$heat" "$scratch/heat.here"
-    check "heat: a database of two machines" test "$status" = 0 -a -f "$scratch/heat.db/index.html"
-    run "$hpcview" print --by procedure -f csv "$heat" "$scratch/heat.here"
-    # the procedure with most cycles there is one row with its time here
-    check "heat: its hottest procedure there has its time here in the same row" sh -c '
-        awk -F, "NR == 1 { for (i = 1; i <= NF; i++) { if (\$i ~ /PAPI_TOT_CYC\$/) c = i; if (\$i ~ /CPUTIME\$/) t = i } next }
-            \$c > most { most = \$c; time = \$t } END { exit !(c && t && time > 0) }" "$1"' sh "$scratch/out"
-    # two events that are the same one: their ratio is 1 wherever there are samples enough
-    run "$hpcview" print --by line -f csv -m 'R = PAPI_TOT_CYC / CPU_CYCLES' "$heat"
-    check "heat: the ratio of two names for cycles is 1 in every line with 100 samples" sh -c '
-        awk -F, "NR == 1 { for (i = 1; i <= NF; i++) { if (\$i == \"PAPI_TOT_CYC\") c = i; if (\$i == \"R\") r = i } next }
-            \$c >= 100 * 400009 { n++; if (\$r < 0.75 || \$r > 1.25) bad++ } END { exit !(c && r && n > 0 && !bad) }" "$1"' sh "$scratch/out"
+    check "$heat_name: a database of two machines" test "$status" = 0 -a -f "$scratch/heat.db/index.html"
+    "$hpcview" print --by procedure -f csv -m 'CPI = run(heat.ring).PAPI_TOT_CYC / run(heat.ring).PAPI_TOT_INS' "$heat" "$scratch/heat.here" >"$scratch/csv" 2>"$scratch/err"
+    if awk -F, -v c="$(column "$scratch/csv" heat.ring.PAPI_TOT_CYC)" -v t="$(column "$scratch/csv" heat.here.CPUTIME)" -v r="$(column "$scratch/csv" CPI)" '
+        NR > 1 && $c > most { most = $c; time = $t }
+        NR > 1 && $c >= 1000 * 400009 { n++; if ($r < 1.6 || $r > 2.5) bad++ }
+        END { exit !(c && t && r && time > 0 && n > 0 && !bad) }' "$scratch/csv"; then
+        ok "$heat_name: the hottest procedure has its time here in the same row, and its cycles an instruction"
+    else
+        not_ok "$heat_name: the hottest procedure has its time here in the same row, and its cycles an instruction" "$(cat "$scratch/err" "$scratch/csv")"
+    fi
 }
 
-# check_stall FOLDER: STALL = CYCLES - ICYCLES, counted cycles and the bound of executed instructions of the same binary
-check_stall() {
+# check_metrics NAME FOLDER SAMPLER...: formulas of cycles sampled there and of instructions executed here (count_executed), for the program vector: two
+# cycles for each instruction, whatever the line; and metric blocks, of which the events count 0 or are the same ones
+check_metrics() {
+    metrics_name=$1 metrics_folder=$2
+    shift 2
     count_executed vector 10000 || { not_counted; return; }
-    run "$hpcview" print --by line -f csv -m 'STALL = run(vector.ring).PAPI_TOT_CYC - run(vector.callgrind).ICYCLES' "$1/vector.ring" "$scratch/vector.callgrind"
-    check "STALL is the difference in every line that has both" sh -c '
-        awk -F, "NR == 1 { for (i = 1; i <= NF; i++) { if (\$i ~ /PAPI_TOT_CYC\$/) c = i; if (\$i ~ /ICYCLES\$/) b = i; if (\$i == \"STALL\") s = i } next }
-            \$c != \"\" && \$b != \"\" { n++; d = \$c - \$b - \$s; if (d < -1 || d > 1) bad++ }
-            END { exit !(c && b && s && n >= 4 && !bad) }" "$1"' sh "$scratch/out"
+    for sampler; do
+        "$hpcview" print --by line -f csv -m "CPI = run(vector.$sampler).PAPI_TOT_CYC / run(vector.callgrind).Ir" -m "IPC = run(vector.callgrind).Ir / run(vector.$sampler).PAPI_TOT_CYC" \
+            -m "STALL = run(vector.$sampler).PAPI_TOT_CYC - run(vector.callgrind).ICYCLES" "$metrics_folder/vector.$sampler" "$scratch/vector.callgrind" >"$scratch/csv" 2>"$scratch/err"
+        if awk -F, -v c="$(column "$scratch/csv" vector.$sampler.PAPI_TOT_CYC)" -v b="$(column "$scratch/csv" vector.callgrind.ICYCLES)" -v ir="$(column "$scratch/csv" vector.callgrind.Ir)" \
+            -v cpi="$(column "$scratch/csv" CPI)" -v ipc="$(column "$scratch/csv" IPC)" -v s="$(column "$scratch/csv" STALL)" '
+            NR > 1 && $c != "" && $b != "" {
+                n++
+                d = $c - $b - $s
+                if (d < -1 || d > 1) bad = bad " stall of line " $4
+                most = 2 * sqrt(200003 / $c) * 2 + 0.02 # two errors of the samples
+                if ($ir > 0 && $c >= 20 * 200003 && ++compared && ($cpi < 2 - 2 * most || $cpi > 2 + 2 * most || $ipc * $cpi < 0.999 || $ipc * $cpi > 1.001)) bad = bad " " $cpi " cycles an instruction in line " $4
+            }
+            END { print n " lines" bad; exit !(c && b && s && ir && cpi && ipc && n >= 4 && compared >= 2 && bad == "") }' "$scratch/csv" >"$scratch/verdict"; then
+            ok "$metrics_name, $sampler, metrics: CPI, IPC and STALL of $(cat "$scratch/verdict")"
+        else
+            not_ok "$metrics_name, $sampler, metrics: CPI, IPC and STALL" "$(cat "$scratch/verdict" "$scratch/err" "$scratch/csv")"
+        fi
+        "$hpcview" print --by module -f csv --metrics cpi "$metrics_folder/cpi.$sampler" 2>"$scratch/err" >"$scratch/csv"
+        check "$metrics_name, $sampler, metrics: the block cpi: about 2 cycles an instruction" awk -F, -v c="$(column "$scratch/csv" CPI)" 'NR == 2 { exit !($c > 1.2 && $c < 3.4) }' "$scratch/csv"
+        for block in branch cache topdown-arm; do
+            [ -d "$metrics_folder/$block.$sampler" ] || continue
+            "$hpcview" print --by module -f csv --metrics $block "$metrics_folder/$block.$sampler" >"$scratch/csv" 2>"$scratch/err"
+            check "$metrics_name, $sampler, metrics: the block $block: what counts 0 makes blanks" awk -F, '
+                NR == 1 { for (i = 6; i <= NF; i++) if ($i ~ /RATE$|MPKI$|^TD_/) ratio[i] = 1 }
+                NR > 1 { for (i in ratio) { n++; if ($i != "") bad++ } }
+                END { exit !(n > 0 && !bad) }' "$scratch/csv"
+        done
+    done
+}
+
+# check_errors NAME FOLDER: of 50 runs, how far the shares of lines are from the truth, compared with the error that is shown of a number, two standard
+# deviations: 2 sqrt(value x period). (templates/logic/columns.ts)
+check_errors() {
+    errors_name="$1, ring, errors" errors_folder=$2
+    count_executed branches 3000 || { not_counted; return; }
+    of_level line Ir "$scratch/branches.callgrind" >"$scratch/executed.values"
+    total=$(executed_in branches) run=0
+    while [ $run -lt 50 ]; do
+        period=$((100003 + 734 * run))
+        of_level line PAPI_TOT_CYC "$errors_folder/runs/$run" | sed "s/^/$period	/"
+        run=$((run + 1))
+    done >"$scratch/measured.values"
+    if awk -F '\t' -v total="$total" '
+        NR == FNR { executed[$1] = $2; next }
+        { sum[$1] += $3; value[$1, $2] = $3; run[$1] = 1 }
+        END {
+            for (p in run) for (key in executed) {
+                v = value[p, key] + 0; truth = executed[key] / total * sum[p]
+                if (truth < 5 * p) continue
+                error = 2 * sqrt(v * p); off = v - truth; n++
+                inside += off <= error && -off <= error
+                squares += off * off / (truth * p)
+            }
+            printf "%d numbers of 50 runs, %.1f%% within the error; their standard deviation is %.2f of that of counting\n", n, 100 * inside / n, sqrt(squares / n)
+            exit !(n >= 200 && inside >= 0.95 * n)
+        }' "$scratch/executed.values" "$scratch/measured.values" >"$scratch/verdict"; then
+        ok "$errors_name: $(cat "$scratch/verdict")"
+    else
+        not_ok "$errors_name: numbers are within the error shown" "$(cat "$scratch/verdict")"
+    fi
+}
+
+# installed_in FOLDER: what `make install` installs here, with the binaries of the guest, as FOLDER/stage
+installed_in() {
+    mkdir -p "$1"
+    make -s -C "$top_builddir" install DESTDIR="$1/stage" >"$scratch/install.log" 2>&1
+    for installed in driver/hpcview .libs/libhpcview-record.so; do
+        find "$1/stage" -name "${installed##*/}" -type f -exec cp "$arm64/$installed" {} \;
+    done
 }
 
 # check_paths NAME FOLDER SAMPLER...: 30 procedures that call each other, with the cost of each and all that it calls; one procedure with its two callers
@@ -175,9 +295,9 @@ check_paths() {
                 printf "%d levels, %d samples, at most %.2f of them away\n", levels, n, worst
                 exit wrong > 0 || levels != 30 || n < 50
             }' "$scratch/csv" >"$scratch/verdict"; then
-            ok "$paths_name, $sampler: a path of 30 calls, $(cat "$scratch/verdict")"
+            ok "$paths_name, $sampler, paths: a path of 30 calls, $(cat "$scratch/verdict")"
         else
-            not_ok "$paths_name, $sampler: a path of 30 calls" "$(cat "$scratch/verdict" "$scratch/csv" "$scratch/err" | head -n 60)"
+            not_ok "$paths_name, $sampler, paths: a path of 30 calls" "$(cat "$scratch/verdict" "$scratch/csv" "$scratch/err" | head -n 60)"
         fi
         "$hpcview" print -f csv --by caller --of work "$paths_folder/callers.$sampler" >"$scratch/csv" 2>"$scratch/err"
         if awk -F, '
@@ -185,9 +305,9 @@ check_paths() {
             $1 == 0 { all = $c }
             $1 == 1 { share[$6] = $c / all }
             END { exit !(all && share["often"] > 0.7 && share["often"] < 0.8 && share["seldom"] > 0.2 && share["seldom"] < 0.3) }' "$scratch/csv"; then
-            ok "$paths_name, $sampler: one procedure by its two callers, 3 to 1"
+            ok "$paths_name, $sampler, paths: one procedure by its two callers, 3 to 1"
         else
-            not_ok "$paths_name, $sampler: one procedure by its two callers, 3 to 1" "$(cat "$scratch/csv" "$scratch/err")"
+            not_ok "$paths_name, $sampler, paths: one procedure by its two callers, 3 to 1" "$(cat "$scratch/csv" "$scratch/err")"
         fi
     done
 }

@@ -34,6 +34,14 @@ record() { "$hpcview" record "$@" >>log 2>&1; }
 
 : >log
 make -C examples/heat >>log 2>&1 && record -o measurements/heat -- examples/heat/heat 300 && database heat measurements/heat
+# with hardware counters of another processor (doc/counters.md)
+counted() (
+    . "$src/tests/counters/guest.sh"
+    guest_prepare && guest_build && guest_make heat && mkdir -p "$out/counted" && guest_run "$out/counted" "neoverse-n1 -icount shift=1" "
+        echo -1 >/proc/sys/kernel/perf_event_paranoid
+        $arm64/driver/hpcview record -e PAPI_TOT_CYC@400009 -e PAPI_TOT_INS@12000017 -o heat-arm64 -- $arm64/programs/heat 150 3"
+)
+have qemu-system-aarch64 && counted >>log 2>&1 && database counted -m 'CPI = run(heat-arm64).PAPI_TOT_CYC / run(heat-arm64).PAPI_TOT_INS' counted/heat-arm64 measurements/heat
 g++ -O2 -g -o deep programs/deep.cpp && record -o measurements/deep -- ./deep 1000000 && database deep measurements/deep
 cp deep stripped && strip stripped && record -o measurements/stripped -- ./stripped 500000 && database stripped measurements/stripped
 gcc -O2 -g -fopenmp -o triangle programs/triangle.c && record --phases -o measurements/triangle -- ./triangle 100 &&

@@ -2,6 +2,7 @@
 # For the tests in the guest: tests/lib.sh, the programs, and what `hpcview info` says in figures.
 . "$top_srcdir/tests/lib.sh"
 programs=$top_builddir/programs
+hpcview=${installed-$hpcview}
 PERIOD=1000003
 
 # as_user COMMAND...: without root's rights

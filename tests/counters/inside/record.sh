@@ -43,8 +43,14 @@ for kind in threads openmp; do
 done
 record fork -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/process" 6000 fork
 check "fork: two processes" test "$(ls "$scratch/fork" | grep -c hpcprof)" = 2
+[ -z "$EXACT" ] || within "fork: the work of both" "$(figure PAPI_TOT_CYC sampled)" 48000000 2000000
+is_whole "fork" PAPI_TOT_CYC 2
 record exec -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/process" 6000 exec
-check "exec: what was before and what came after" test "$(printf '%s\n' "$info" | grep -c '^ *samples')" -ge 1
+check "exec: before and after" test "$(ls "$scratch/exec" | grep -c hpcprof)" = 2
+[ -z "$EXACT" ] || within "exec: the work of both" "$(figure PAPI_TOT_CYC sampled)" 48000000 2000000
+is_whole "exec" PAPI_TOT_CYC 2
 record migrate -e "PAPI_TOT_CYC@$PERIOD" -- "$programs/process" 6000 migrate
 is_whole "a thread that goes from processor to processor" PAPI_TOT_CYC 1
+[ -z "$EXACT" ] || within "a thread that goes from processor to processor: its work" "$(figure PAPI_TOT_CYC counted)" 24000000 100000
+check "a thread that goes from processor to processor: has samples" test "$(figure PAPI_TOT_CYC samples)" -gt 0
 done_testing
