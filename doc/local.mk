@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-EXTRA_DIST += %D%/README.md %D%/ARCHITECTURE.md %D%/tutorial.md %D%/situations.md %D%/coming-from.md
-EXTRA_DIST += %D%/events-and-periods.md %D%/glossary.md
-EXTRA_DIST += %D%/design/diagnosis.md %D%/design/loops.md %D%/design/phases.md %D%/design/portability.md
-EXTRA_DIST += %D%/design/ranks.md %D%/design/robustness.md
+# The man pages refer to these, so that they are installed.
+dist_doc_DATA = %D%/README.md %D%/ARCHITECTURE.md %D%/tutorial.md %D%/situations.md %D%/coming-from.md
+dist_doc_DATA += %D%/events-and-periods.md %D%/glossary.md %D%/counters.md
+designdir = $(docdir)/design
+dist_design_DATA = %D%/design/diagnosis.md %D%/design/loops.md %D%/design/phases.md %D%/design/portability.md
+dist_design_DATA += %D%/design/ranks.md %D%/design/robustness.md
+formatsdir = $(docdir)/formats
+dist_formats_DATA = %D%/formats/configuration.md %D%/formats/database.md %D%/formats/exports.md %D%/formats/imports.md
+dist_formats_DATA += %D%/formats/machine.md %D%/formats/measurement.md %D%/formats/metrics.md %D%/formats/properties.md
+dist_formats_DATA += %D%/formats/structure.md
 EXTRA_DIST += %D%/images/make.sh %D%/images/summary.png
-EXTRA_DIST += %D%/formats/configuration.md %D%/formats/database.md %D%/formats/exports.md %D%/formats/imports.md
-EXTRA_DIST += %D%/formats/machine.md %D%/formats/measurement.md %D%/formats/metrics.md %D%/formats/properties.md
-EXTRA_DIST += %D%/formats/structure.md %D%/counters.md
 # one line each, so that additions do not conflict
 dist_man_MANS += %D%/man/hpcview.1
 dist_man_MANS += %D%/man/hpcview-build.1

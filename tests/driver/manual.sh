@@ -39,6 +39,12 @@ for page in "$top_srcdir"/doc/man/hpcview-*.1; do
     check "$command.1 is about a command there is" grep -qx "$command" "$scratch/commands"
 done
 
+grep -ho '[a-z/-]*\.md' "$top_srcdir"/doc/man/*.1 | sort -u >"$scratch/documents"
+check "manual pages refer to documents" test -s "$scratch/documents"
+while read -r document; do
+    check "$document is installed" grep -q "^dist_[a-z]*_DATA.*%D%/${document#share/doc/hpcview/}" "$top_srcdir/doc/local.mk"
+done <"$scratch/documents"
+
 run "$hpcview" --version
 check_match "--version" "$out" "hpcview "
 run "$hpcview"
