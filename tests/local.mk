@@ -115,3 +115,7 @@ EXTRA_DIST += %D%/diagnose/sarif.mjs \
 	%D%/diagnose/programs/contention.c %D%/diagnose/programs/remainder.c %D%/diagnose/programs/recursion.c %D%/diagnose/programs/allocation.c %D%/diagnose/programs/strided.c \
 	%D%/diagnose/programs/aliasing.c %D%/diagnose/programs/spills.c %D%/diagnose/programs/conversion.c %D%/diagnose/programs/calls.c %D%/diagnose/programs/slow_rank.c %D%/diagnose/programs/exceptions.cpp \
 	%D%/diagnose/programs/rows.f90 %D%/diagnose/programs/temporary_strings.cpp %D%/diagnose/programs/triangle.f90 %D%/diagnose/programs/virtual_calls.cpp
+
+# ---- the Python package ----
+dist_check_SCRIPTS += %D%/python/python.sh
+EXTRA_DIST += %D%/python/round_trip.py python/README.md python/pyproject.toml python/hpcview/__init__.py
