@@ -604,14 +604,16 @@ static void check_folder(const char *wanted)
 static void test_folder(void)
 {
     CHECK_INT(chdir(folder), 0);
-    check_folder("prog.experiments");
-    CHECK_INT(symlink("nowhere", "prog.experiments"), 0);
-    check_folder("prog.experiments-2");
-    CHECK_INT(mkdir("prog.experiments-3", 0777), 0);
-    check_folder("prog.experiments-2");
-    CHECK_INT(mkdir("prog.experiments-2", 0777), 0);
-    check_folder("prog.experiments-4");
-    CHECK_INT(rmdir("prog.experiments-2") + rmdir("prog.experiments-3") + unlink("prog.experiments"), 0);
+    check_folder("hpcview-prog.experiments");
+    CHECK_INT(symlink("nowhere", "hpcview-prog.experiments"), 0);
+    check_folder("hpcview-prog-2.experiments");
+    CHECK_INT(mkdir("hpcview-prog-3.experiments", 0777), 0);
+    check_folder("hpcview-prog-2.experiments");
+    CHECK_INT(mkdir("hpcview-prog-2.experiments", 0777), 0);
+    check_folder("hpcview-prog-4.experiments");
+    CHECK_INT(rmdir("hpcview-prog-2.experiments") + rmdir("hpcview-prog-3.experiments") +
+                  unlink("hpcview-prog.experiments"),
+              0);
     CHECK_INT(chdir("/"), 0);
 }
 

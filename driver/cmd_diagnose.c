@@ -48,7 +48,7 @@ static const struct option_row rows[] = {
     {"duration", 0, OPT_SECONDS, offsetof(struct settings, duration), "SECONDS",
      "with a program: measure only for this long"},
     {"keep", 0, OPT_STRING, offsetof(struct settings, keep), "DIR",
-     "with a program: keep the measurements in DIR (default: NAME.experiments)"},
+     "with a program: keep the measurements in DIR (default: hpcview-NAME.experiments)"},
     {0},
 };
 static const struct option_table tables[] = {

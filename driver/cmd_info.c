@@ -2,6 +2,7 @@
 /* hpcview info: contents of a measurement, from header to totals, and whether all of its blocks are sound. */
 #include "driver/driver.h"
 #include "hpcprof/hpcprof.h"
+#include "htmlgen/htmlgen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,6 +278,11 @@ static int show_one(struct session *s, const char *path, bool *sound)
     struct stat st;
     struct hpcprof *p;
     struct hpcprof_reading how = {.summed = !opt.threads, .progress = &s->progress};
+    if (driver_check_measurement("info", path, &s->err) < 0)
+        return -1;
+    if (experiment_is_database(path))
+        return err_set(&s->err, ERR_USAGE, "info: %s is a database, not a measurement; to print it: hpcview print %s",
+                       path, path);
     if (stat(path, &st) < 0)
         return err_errno(&s->err, path, "reading the measurement");
     int status = S_ISDIR(st.st_mode) ? show_directory(path, sound, &s->err) : show_file(path, sound, &s->err);

@@ -3,6 +3,7 @@
 #include "driver/driver.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -15,6 +16,11 @@ static char *page_of(const char *path, struct err *err)
     struct stat st;
     if (stat(path, &st) != 0) {
         err_errno(err, path, "cannot be opened");
+        return NULL;
+    }
+    if (driver_is_measurement(path)) {
+        err_set(err, ERR_USAGE, "open: %s is a measurement, not a database; to build one: hpcview build %s", path,
+                path);
         return NULL;
     }
     char *page = S_ISDIR(st.st_mode) ? path_join(path, "index.html") : mem_strdup(path);
@@ -49,13 +55,16 @@ static char *address_of(const char *path)
     return url.bytes;
 }
 
-/* Runs `program address`; its exit status, or -1 where it cannot be started. */
-static int run_opener(const char *program, const char *address)
+/* Runs `program address`; its exit status, or -1 if it cannot be started. quiet: xdg-open lists every browser that it does
+   not find. */
+static int run_opener(const char *program, const char *address, bool quiet)
 {
     pid_t pid = fork();
     if (pid < 0)
         return -1;
     if (pid == 0) {
+        if (quiet)
+            dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
         execlp(program, program, address, (char *)NULL);
         _exit(127);
     }
@@ -69,10 +78,10 @@ static int run_opener(const char *program, const char *address)
 /* $BROWSER is the user's choice; the others are the desktops'. */
 static bool open_with_any(const char *address)
 {
-    const char *wanted = getenv("BROWSER");
-    const char *const programs[] = {wanted && *wanted ? wanted : "xdg-open", "xdg-open", "sensible-browser", "open"};
+    const char *own = getenv("BROWSER");
+    const char *const programs[] = {own ? own : "", "xdg-open", "sensible-browser", "open"};
     for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
-        if (run_opener(programs[i], address) == 0)
+        if (*programs[i] && run_opener(programs[i], address, i > 0) == 0)
             return true;
     return false;
 }
@@ -87,10 +96,11 @@ static int run(struct session *s, int argc, char **argv)
     char *address = address_of(page);
     int status = 0;
     if (!open_with_any(address))
-        status = err_set(
-            &s->err, ERR_SYSTEM,
-            "no browser could be started (tried $BROWSER, xdg-open, sensible-browser, open); open this address: %s",
-            address);
+        status =
+            err_set(&s->err, ERR_SYSTEM,
+                    "no browser starts here (tried $BROWSER, xdg-open, sensible-browser, open); open this address in "
+                    "one, or copy %s to a machine that has one: %s",
+                    argv[0], address);
     mem_free(page);
     mem_free(address);
     return status;

@@ -41,6 +41,9 @@ static const struct option_row rows[] = {
     {"table", 0, OPT_STRING, offsetof(struct settings, table), "NAME",
      "print this auxiliary table instead of the metrics (see hpcview-print(1), TABLES)"},
     {"output", 'o', OPT_STRING, offsetof(struct settings, out), "FILE", "write to FILE (default: standard output)"},
+    {"stdio", 0, OPT_OTHERS, 0, NULL, "text is the default"},
+    {"input", 'i', OPT_OTHERS, 0, NULL, "name the measurement or the perf.data without it"},
+    {"call-graph", 'g', OPT_OTHERS, 0, NULL, "'--by path' prints call paths, '--by caller' callers"},
     {0},
 };
 static const struct option_table tables[] = {

@@ -103,7 +103,7 @@ static int run(struct session *s, int argc, char **argv)
     struct quality_report *report = NULL;
     if (argc != 1)
         return err_set(&s->err, ERR_USAGE, "quality: expected one binary, not %d; usage: hpcview quality BINARY", argc);
-    if (parse_format(&format, &s->err) < 0)
+    if (parse_format(&format, &s->err) < 0 || driver_check_binary("quality", argv[0], &s->err) < 0)
         return -1;
     struct string_list dirs = driver_debug_dirs(&opt.debug_dirs);
     struct bloop_options options = {.debug_dirs = string_list_array(&dirs),

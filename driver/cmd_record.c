@@ -6,7 +6,6 @@
 #include "metrics/metrics.h"
 #include "phases/phases.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -43,6 +42,11 @@ const struct option_row record_rows[] = {
      "measure only processes whose program name matches"},
     {"env", 0, OPT_LIST, offsetof(struct record_options, environment), "NAME",
      "store this environment variable in the measurement"},
+    {"call-graph", 'g', OPT_OTHERS, 0, NULL, "call paths are recorded by default"},
+    {"freq", 'F', OPT_OTHERS, 0, NULL, "'-e TASK-CLOCK@f99' takes 99 samples per second"},
+    {"count", 'c', OPT_OTHERS, 0, NULL, "the period follows the event: -e EVENT@PERIOD"},
+    {"pid", 'p', OPT_OTHERS, 0, NULL, "running processes cannot be measured; start the program with hpcview"},
+    {"all-cpus", 'a', OPT_OTHERS, 0, NULL, "hpcview measures one program and the processes that it starts"},
     {0},
 };
 
@@ -54,7 +58,7 @@ static struct settings {
 
 static const struct option_row rows[] = {
     {"output", 'o', OPT_STRING, offsetof(struct settings, out), "DIR",
-     "measurement folder (default: NAME.measurements)"},
+     "measurement folder (default: hpcview-NAME.measurements)"},
     {"metrics", 0, OPT_LIST, offsetof(struct settings, blocks), "BLOCK",
      "the same as -e @BLOCK: cpi, cache, ... ('hpcview events --metrics' lists them)"},
     {0},
@@ -251,25 +255,80 @@ int record_exit_status(int wait_status)
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-/* Warnings that later commands give each time they read the measurement, given at once if that is cheap: parallel
-   programs leave many files, and each rank comes here. */
-static void warn_unsampled(struct session *s, const char *dir)
+/* Of the program that this process started; the others of its ranks were started by theirs. -1: it is not one of several. */
+static int own_rank(const struct hpcprof *p)
+{
+    for (uint32_t i = 0; i < p->process_count; i++)
+        if (p->processes[i].parent_pid == (uint32_t)getpid())
+            return p->processes[i].rank;
+    return -1;
+}
+
+static bool has_region(const struct hpcprof *p, const char *wanted)
+{
+    for (size_t i = 1; i < p->region_count; i++) {
+        const char *name = strtab_get(p->strings, p->regions[i].name);
+        if (str_starts(wanted, name) && strchr("@", wanted[strlen(name)]))
+            return true;
+    }
+    return false;
+}
+
+static void warn_empty(struct session *s, const struct hpcprof *p, const struct record_options *o, double seconds)
+{
+    uint32_t e = 0;
+    while (e < p->event_count && p->events[e].period == 0)
+        e++;
+    if (o->region && !has_region(p, o->region))
+        warnings_add(s->warnings,
+                     "no samples: region '%s' was never entered; hpcview_region_begin(\"NAME\") in the "
+                     "program begins a region (hpcview.h)",
+                     o->region);
+    else if (e < p->event_count)
+        warnings_add(s->warnings,
+                     "no samples in %.3g s of CPU time; run the program longer, or sample more often than "
+                     "every %llu %s: -e EVENT@PERIOD",
+                     seconds, (unsigned long long)p->events[e].period, strtab_get(p->strings, p->events[e].unit));
+}
+
+/* A program that was started is worth a line: how much is known of it, or why nothing is. */
+static bool report(struct session *s, const struct hpcprof *p, const struct record_options *o, const char *dir)
+{
+    uint64_t samples = 0, cpu_ns = 0;
+    for (size_t i = 0; i < p->count_count; i++)
+        samples += p->counts[i].samples;
+    for (size_t i = 0; i < p->thread_count; i++)
+        cpu_ns += p->threads[i].cpu_ns;
+    if (samples == 0) {
+        warn_empty(s, p, o, (double)cpu_ns * 1e-9);
+        return false;
+    }
+    fprintf(stderr, "hpcview: %llu sample%s in ", (unsigned long long)samples, samples == 1 ? "" : "s");
+    if (cpu_ns)
+        fprintf(stderr, "%.3g s of CPU time, ", (double)cpu_ns * 1e-9);
+    fprintf(stderr, "%zu thread%s", p->thread_count, p->thread_count == 1 ? "" : "s");
+    if (p->process_count > 1)
+        fprintf(stderr, " of %zu processes", p->process_count);
+    fprintf(stderr, ": %s\n", dir);
+    return true;
+}
+
+/* Parallel programs leave many files, and each rank comes here: it reads few. */
+bool record_report(struct session *s, const struct record_options *o, const char *dir)
 {
     enum { FILES_MOST = 16 };
-    struct hpcprof *p;
-    struct dirent **list;
-    int n = scandir(dir, &list, NULL, NULL);
-    for (int i = 0; i < n; i++)
-        free(list[i]);
-    if (n < 0)
-        return;
-    free(list);
-    struct warnings *later = warnings_create();
-    if (n - 2 <= FILES_MOST && hpcprof_read(dir, &p, later, NULL) == 0) {
+    struct text_list files = {0};
+    struct hpcprof *p = NULL;
+    struct warnings *later = warnings_create(); /* commands that read the measurement give them */
+    bool speak = dir_list(dir, HPCPROF_SUFFIX, "reading the folder", &files, NULL) == 0 && files.count > 0;
+    if (speak && files.count <= FILES_MOST && hpcprof_read(dir, &p, later, NULL) == 0) {
         hpcprof_warn_unsampled(p, s->warnings);
+        speak = own_rank(p) < 0 ? report(s, p, o, dir) : own_rank(p) == 0;
         hpcprof_free(p);
     }
+    text_list_release(&files);
     warnings_free(later);
+    return speak;
 }
 
 static int run(struct session *s, int argc, char **argv)
@@ -281,10 +340,8 @@ static int run(struct session *s, int argc, char **argv)
     struct record_request request = {.blocks = &opt.blocks};
     bool speaks = session_speaks(s);
     int status = record_program(s, &opt.record, dir, &request, argv, &wait_status, &s->err);
-    if (status == 0 && speaks)
-        warn_unsampled(s, dir);
-    if (status == 0 && speaks && !opt.out)
-        fprintf(stderr, "hpcview: measurement written to %s\n", dir);
+    if (status == 0 && speaks && record_report(s, &opt.record, dir))
+        fprintf(stderr, "hpcview: next: hpcview print %s (or: diagnose, build)\n", dir);
     mem_free(dir);
     return status < 0 ? -1 : record_exit_status(wait_status);
 }

@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,26 +34,11 @@ struct places { /* destinations of the results: the measurement is next to the d
     char *database, *measurements;
 };
 
-static bool exists(const char *path)
-{
-    struct stat st;
-    return lstat(path, &st) == 0;
-}
-
-/* hpcview-NAME.db and hpcview-NAME.measurements, with a number if either exists: earlier runs are never overwritten. */
 static struct places default_places(const char *program)
 {
-    const char *ending = opt.build.single_file ? "html" : "db";
-    struct places p = {0};
-    for (unsigned i = 1; !p.database || exists(p.database) || driver_is_taken(p.measurements); i++) {
-        char number[16] = "";
-        if (i > 1)
-            snprintf(number, sizeof number, "-%u", i);
-        mem_free(p.database);
-        mem_free(p.measurements);
-        p.database = mem_printf("hpcview-%s%s.%s", path_base(program), number, ending);
-        p.measurements = mem_printf("hpcview-%s%s.measurements", path_base(program), number);
-    }
+    struct places p = {.measurements = driver_measurement_dir(program)};
+    p.database = mem_printf("%.*s.%s", (int)(strlen(p.measurements) - strlen(".measurements")), p.measurements,
+                            opt.build.single_file ? "html" : "db");
     return p;
 }
 
@@ -159,6 +143,7 @@ static int record_and_build(struct session *s, struct config *config, const stru
     if ((hpcprof_own_rank() < 0 && clear_measurements(p->measurements, &s->err) < 0) ||
         record_program(s, &opt.record, p->measurements, &request, argv, &wait_status, &s->err) < 0)
         return -1;
+    record_report(s, &opt.record, p->measurements);
     if (WIFSIGNALED(wait_status))
         warnings_add(s->warnings, "%s was killed by signal %d", path_base(argv[0]), WTERMSIG(wait_status));
     if (builds(s, p) && build_database(s, &opt.build, config, p->database) < 0)

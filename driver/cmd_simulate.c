@@ -19,7 +19,7 @@ static struct settings {
 
 static const struct option_row rows[] = {
     {"output", 'o', OPT_STRING, offsetof(struct settings, out), "DIR",
-     "measurement folder (default: NAME.measurements)"},
+     "measurement folder (default: hpcview-NAME.measurements)"},
     {"machine", 'm', OPT_STRING, offsetof(struct settings, machine), "FILE|NAME",
      "the memory hierarchy (default: this machine's caches)"},
     {"show-machine", 0, OPT_FLAG, offsetof(struct settings, show), NULL,

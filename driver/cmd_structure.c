@@ -201,6 +201,8 @@ static int structure(struct session *s, int argc, char **argv, enum scope_format
     if (argc != 1)
         return err_set(&s->err, ERR_USAGE, "structure: expected one binary, not %d; usage: hpcview structure BINARY",
                        argc);
+    if (driver_check_binary("structure", argv[0], &s->err) < 0)
+        return -1;
     int status = is_xml(argv[0]) ? scope_tree_read(argv[0], &tree, s->warnings, &s->err)
                                  : structure_of_binary(s, argv[0], &tree);
     if (status == 0)

@@ -304,7 +304,7 @@ int fake_execlp(const char *program, const char *arg0, ...)
     va_start(rest, arg0);
     const char *address = va_arg(rest, const char *);
     va_end(rest);
-    fprintf(stderr, "%s%s opens %s\n", program, strcmp(program, arg0) == 0 ? "" : " by another name", address);
+    dprintf(STDOUT_FILENO, "%s%s opens %s\n", program, strcmp(program, arg0) == 0 ? "" : " by another name", address);
     if (getenv("OPENER") && strcmp(program, getenv("OPENER")) == 0)
         _exit(0);
     if (str_starts(program, "exit"))
@@ -599,7 +599,7 @@ static void do_line(struct buf *out, const struct at_hand *h, char *line)
     else if (strcmp(words[0], "measure") == 0)
         measure(out, h, words[1]);
     else if (strcmp(words[0], "program") == 0) {
-        put_file(words[1], "", 0);
+        put_file(words[1], "#!/bin/sh\n", 10);
         chmod(words[1], 0755);
     } else if (strcmp(words[0], "set") == 0 && words[2])
         set_variable(words[1], words[2]);

@@ -15,11 +15,12 @@
 /* ---- options: rows of a table; help, manual check and parsing all use the rows ---- */
 
 enum option_type {
-    OPT_FLAG,   /* bool *: set true */
-    OPT_STRING, /* const char ** */
-    OPT_LIST,   /* struct string_list *: may be given several times */
-    OPT_COUNT,  /* unsigned *: a whole number, 0 or more */
-    OPT_SECONDS /* double *: 0 or more */
+    OPT_FLAG,    /* bool *: set true */
+    OPT_STRING,  /* const char ** */
+    OPT_LIST,    /* struct string_list *: may be given several times */
+    OPT_COUNT,   /* unsigned *: a whole number, 0 or more */
+    OPT_SECONDS, /* double *: 0 or more */
+    OPT_OTHERS   /* an option of other tools that users type: refused, and the help is what to do instead */
 };
 
 struct string_list VEC(const char *);
@@ -105,10 +106,14 @@ struct string_list driver_debug_dirs(const struct string_list *given);
 /* Data that is installed ("metrics" is the folder of metric blocks), found likewise; HPCVIEW_SHARE is its folder. Caller
    frees. */
 char *driver_share_path(const char *name);
-/* Is there something at the path? Ranks of one start of a program share a folder of measurements. */
-bool driver_is_taken(const char *path);
-/* Where a program's measurement goes by default: NAME.measurements; where that is taken, NAME.measurements-2 and so on. Caller
-   frees. */
+/* hpcview-NAME.measurements, with a number if it or a database of that name exists; ranks of one start of a program share
+   it. Caller frees. */
 char *driver_measurement_dir(const char *program);
+/* A file that can be executed: ELF, or a script that names its interpreter. */
+bool driver_is_program(const char *path);
+/* An error if the operand is of another kind than the command reads, with what to do about it. */
+int driver_check_measurement(const char *command, const char *path, struct err *);
+bool driver_is_measurement(const char *path);
+int driver_check_binary(const char *command, const char *path, struct err *);
 
 #endif

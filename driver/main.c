@@ -66,7 +66,7 @@ static void print_usage(FILE *to)
                 "loop and line.\n\nCommands:\n");
     for (const struct command *const *cmd = commands; *cmd; cmd++)
         fprintf(to, "  %-10s %s\n", (*cmd)->name, (*cmd)->summary);
-    fprintf(to, "\n'hpcview COMMAND --help' lists a command's options. To start:\n  hpcview run -- ./program\n");
+    fprintf(to, "\n'hpcview help COMMAND' lists a command's options. To start:\n  hpcview run -- ./program\n");
 }
 
 static const struct command *find_command(const char *name)
@@ -77,18 +77,51 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+/* What users of other tools type, and what answers it here. */
+static const char *const other_tools[][2] = {
+    {"report", "'hpcview print MEASUREMENT' lists the most expensive procedures"},
+    {"annotate", "'hpcview print --by line MEASUREMENT' lists the cost of source lines"},
+    {"stat", "'hpcview record' counts events, and 'hpcview info MEASUREMENT' prints the totals"},
+    {"list", "'hpcview events' lists the events of this machine"},
+    {"script", "'hpcview export folded MEASUREMENT' prints stacks"},
+    {"diff", "'hpcview print --diff BASE NEW' compares two measurements"},
+    {"compare", "'hpcview print --diff BASE NEW' compares two measurements"},
+    {"collect", "'hpcview record -- PROGRAM' measures a program"},
+    {"profile", "'hpcview run -- PROGRAM' measures a program and builds its page"},
+    {"top", "'hpcview run -- PROGRAM' measures a program and builds its page"},
+    {"view", "'hpcview open DB' opens a database"},
+    {"mem", "'hpcview simulate -- PROGRAM' finds cache misses"},
+    {"c2c", "'hpcview simulate -- PROGRAM' finds cache misses"},
+    {"version", "'hpcview --version' prints it"},
+};
+
+static const char *of_other_tools(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(other_tools); i++)
+        if (strcmp(name, other_tools[i][0]) == 0)
+            return other_tools[i][1];
+    return NULL;
+}
+
 static int no_such_command(const char *name)
 {
-    const char *names[ARRAY_SIZE(commands)];
+    const char *names[ARRAY_SIZE(commands)], *other = of_other_tools(name);
     size_t n = 0;
     for (const struct command *const *cmd = commands; *cmd; cmd++)
         names[n++] = (*cmd)->name;
     names[n] = NULL;
     const char *near = str_nearest(name, names);
-    if (near)
-        fprintf(stderr, "hpcview: no command '%s'; did you mean '%s'?\n", name, near);
+    fprintf(stderr, "hpcview: no command '%s'; ", name);
+    if (other)
+        fprintf(stderr, "%s\n", other);
+    else if (driver_is_program(name))
+        fprintf(stderr, "to measure the program: hpcview run -- %s%s\n", strchr(name, '/') ? "" : "./", name);
+    else if (access(name, F_OK) == 0)
+        fprintf(stderr, "to print a measurement or a database: hpcview print %s\n", name);
+    else if (near)
+        fprintf(stderr, "did you mean '%s'?\n", near);
     else
-        fprintf(stderr, "hpcview: no command '%s'; 'hpcview --help' lists them\n", name);
+        fprintf(stderr, "'hpcview --help' lists them\n");
     return EXIT_WRONG_USAGE;
 }
 
@@ -192,6 +225,13 @@ int main(int argc, char **argv)
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_WRONG_USAGE;
+    }
+    if (strcmp(argv[1], "help") == 0 && argc > 2) {
+        const struct command *about = find_command(argv[2]);
+        if (!about)
+            return no_such_command(argv[2]);
+        options_help(about);
+        return 0;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_usage(stdout);

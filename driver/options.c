@@ -32,13 +32,16 @@ static const struct option_row *find(const struct command *cmd, const char *name
     return NULL;
 }
 
-static int unknown(const struct command *cmd, const char *word, struct err *err)
+static int unknown(const struct command *cmd, const struct option_row *others, const char *word, struct err *err)
 {
     const char *names[64];
     size_t n = 0;
+    if (others && others->type == OPT_OTHERS)
+        return err_set(err, ERR_USAGE, "%s: no option '%s'; %s", cmd->name, word, others->help);
     for (const struct option_table *table = cmd->options; table && table->rows; table++)
         for (const struct option_row *row = table->rows; row->name && n < ARRAY_SIZE(names) - 1; row++)
-            names[n++] = row->name;
+            if (row->type != OPT_OTHERS)
+                names[n++] = row->name;
     names[n] = NULL;
     const char *near = word[1] == '-' ? str_nearest(word + 2, names) : NULL;
     if (near)
@@ -51,6 +54,8 @@ static int store(const struct command *cmd, const struct option_row *row, void *
 {
     char *end;
     switch (row->type) {
+    case OPT_OTHERS:
+        break;
     case OPT_FLAG:
         *(bool *)where = true;
         return 0;
@@ -68,9 +73,10 @@ static int store(const struct command *cmd, const struct option_row *row, void *
         return 0;
     }
     case OPT_SECONDS: {
-        double seconds = strtod(value, &end);
-        if (!*value || *end || !(seconds >= 0 && seconds < 1e9))
-            return err_set(err, ERR_USAGE, "%s: --%s needs a number of seconds, not '%s'", cmd->name, row->name, value);
+        double seconds = str_seconds(value);
+        if (seconds < 0)
+            return err_set(err, ERR_USAGE, "%s: --%s needs a time such as 1.5 (seconds) or 20ms, not '%s'", cmd->name,
+                           row->name, value);
         *(double *)where = seconds;
         return 0;
     }
@@ -97,8 +103,8 @@ static int parse_letters(const struct command *cmd, char **argv, int *used, stru
     for (const char *letter = argv[0] + 1; *letter; letter++) {
         void *where;
         const struct option_row *row = find(cmd, NULL, 0, *letter, &where);
-        if (!row)
-            return unknown(cmd, argv[0], err);
+        if (!row || row->type == OPT_OTHERS)
+            return unknown(cmd, row, argv[0], err);
         if (row->type != OPT_FLAG)
             return store_value(cmd, row, where, letter[1] ? letter + 1 : NULL, argv, used, err);
         store(cmd, row, where, NULL, err);
@@ -113,8 +119,8 @@ static int parse_name(const struct command *cmd, char **argv, int *used, struct 
     void *where;
     const struct option_row *row =
         find(cmd, word + 2, value ? (size_t)(value - word - 2) : strlen(word + 2), 0, &where);
-    if (!row || (row->type == OPT_FLAG && value))
-        return unknown(cmd, word, err);
+    if (!row || row->type == OPT_OTHERS || (row->type == OPT_FLAG && value))
+        return unknown(cmd, row, word, err);
     return row->type == OPT_FLAG ? store(cmd, row, where, NULL, err)
                                  : store_value(cmd, row, where, value ? value + 1 : NULL, argv, used, err);
 }
@@ -159,6 +165,8 @@ void options_help(const struct command *cmd)
         printf("\n%s:\n", table->title);
         for (const struct option_row *row = table->rows; row->name; row++) {
             char left[80];
+            if (row->type == OPT_OTHERS)
+                continue;
             snprintf(left, sizeof left, "  %c%c%s --%s%s%s", row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
                      row->letter ? "," : " ", row->name, row->arg ? " " : "", row->arg ? row->arg : "");
             printf("%-30s %s\n", left, row->help);

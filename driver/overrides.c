@@ -69,6 +69,8 @@ static int add_operands(struct session *s, const char *command, int argc, char *
             return err_set(&s->err, ERR_USAGE,
                            "%s: %s is a configuration and must be the only operand; it names its runs", command,
                            argv[i]);
+        if (driver_check_measurement(command, argv[i], &s->err) < 0)
+            return -1;
         config_add_measurement(*config, argv[i]);
     }
     return 0;

@@ -76,20 +76,26 @@ char *driver_share_path(const char *name)
     return path ? path : installed(PKGDATADIR, name);
 }
 
-bool driver_is_taken(const char *path)
+/* Ranks of one start of a program share a folder of measurements. */
+static bool is_taken(const char *path, bool measurements)
 {
     struct stat st;
-    if (lstat(path, &st) < 0)
-        return false;
-    return hpcprof_own_rank() < 0 || hpcprof_has_other_job(path);
+    return lstat(path, &st) == 0 && (!measurements || hpcprof_own_rank() < 0 || hpcprof_has_other_job(path));
 }
 
 char *driver_measurement_dir(const char *program)
 {
-    char *dir = mem_printf("%s.measurements", path_base(program));
-    for (unsigned i = 2; driver_is_taken(dir); i++) {
-        mem_free(dir);
-        dir = mem_printf("%s.measurements-%u", path_base(program), i);
+    static const char *const endings[] = {"db", "html", "measurements"}; /* the last one is the result */
+    char *dir = NULL;
+    bool taken = true;
+    for (unsigned i = 1; taken; i++) {
+        taken = false;
+        for (size_t k = 0; k < ARRAY_SIZE(endings); k++) {
+            mem_free(dir);
+            dir = i == 1 ? mem_printf("hpcview-%s.%s", path_base(program), endings[k])
+                         : mem_printf("hpcview-%s-%u.%s", path_base(program), i, endings[k]);
+            taken |= is_taken(dir, k == ARRAY_SIZE(endings) - 1);
+        }
     }
     return dir;
 }

@@ -29,6 +29,9 @@ struct record_request {
 /* Runs the program as the options and the request say, and gives its wait(2) status. */
 int record_program(struct session *, const struct record_options *, const char *out_dir, const struct record_request *,
                    char **argv, int *wait_status, struct err *);
+/* After record_program: prints what was measured, and adds warnings of what was not. false: nothing was, or another rank of
+   the program has more to print. */
+bool record_report(struct session *, const struct record_options *, const char *dir);
 /* "NAME[@N]" of --region; NULL: none. The name is the caller's to mem_free. */
 int record_region(const char *text, char **name, unsigned *time, struct err *);
 /* The exit status to pass on: the program's own, or 128 + the signal that killed it. */

@@ -230,11 +230,30 @@ void filemap_release(struct filemap *map)
     *map = (struct filemap){0};
 }
 
+/* The folder has no file of that name: those that it has. */
+static int list_named(const char *word, const char *dir, const char *what, struct err *err)
+{
+    struct text_list files = {0};
+    struct buf names = {0};
+    if (dir_list(dir, ".xml", "reading the folder", &files, err) < 0)
+        return -1;
+    buf_str(&names, "");
+    for (size_t i = 0; i < files.count; i++)
+        buf_printf(&names, "%s%.*s", i ? ", " : "", (int)strlen(path_base(files.items[i])) - 4,
+                   path_base(files.items[i]));
+    err_set(err, ERR_USAGE, "'%s' is not %s of %s; available: %s", word, what, dir, names.bytes);
+    buf_release(&names);
+    text_list_release(&files);
+    return -1;
+}
+
 int filemap_open_named(struct filemap *map, const char *word, const char *dir, const char *what, char **path,
                        struct err *err)
 {
     bool named = dir && !strchr(word, '/') && !str_ends(word, ".xml");
     *path = named ? mem_printf("%s/%s.xml", dir, word) : mem_strdup(word);
+    if (named && access(*path, F_OK) != 0 && errno == ENOENT)
+        return list_named(word, dir, what, err);
     if (filemap_open(map, *path, err) < 0)
         return -1;
     if (map->len <= LIMIT_CONFIG_BYTES)

@@ -32,11 +32,17 @@ int dir_make(const char *path, struct err *err)
 
 char *dir_unused(const char *program, const char *what)
 {
+    const char *const endings[] = {"db", "html", what};
     struct stat st;
-    char *dir = mem_printf("%s.%s", path_base(program), what);
-    for (unsigned i = 2; lstat(dir, &st) == 0; i++) {
-        mem_free(dir);
-        dir = mem_printf("%s.%s-%u", path_base(program), what, i);
+    char *dir = NULL;
+    for (unsigned i = 1, taken = 1; taken; i++) {
+        taken = 0;
+        for (size_t k = 0; k < ARRAY_SIZE(endings); k++) {
+            mem_free(dir);
+            dir = i == 1 ? mem_printf("hpcview-%s.%s", path_base(program), endings[k])
+                         : mem_printf("hpcview-%s-%u.%s", path_base(program), i, endings[k]);
+            taken |= lstat(dir, &st) == 0;
+        }
     }
     return dir;
 }

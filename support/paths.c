@@ -79,6 +79,16 @@ char *path_search(const char *folders, const char *name)
     return NULL;
 }
 
+char *path_program(const char *folders, const char *name, struct err *err)
+{
+    char *file = path_search(folders, name);
+    if (!file && access(name, X_OK) == 0)
+        err_set(err, ERR_SYSTEM, "%s: not found in PATH; the one in this folder is ./%s", name, name);
+    else if (!file)
+        err_set(err, ERR_SYSTEM, "%s: not found in PATH", name);
+    return file;
+}
+
 bool path_is_of_system(const char *path)
 {
     static const char *const folders[] = {"/usr/", "/lib/", "/lib64/", "/lib32/", "/nix/store/", "/gnu/store/"};

@@ -145,6 +145,20 @@ static unsigned distance(const char *a, const char *b)
     return row[m];
 }
 
+double str_seconds(const char *text)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    char *end;
+    double n = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
+    for (size_t i = 0; n >= 0 && i < ARRAY_SIZE(units); i++)
+        if (strcmp(end, units[i].name) == 0 && n * units[i].seconds < 1e9)
+            return n * units[i].seconds;
+    return -1;
+}
+
 const char *str_nearest(const char *word, const char *const *names)
 {
     const char *nearest = NULL;

@@ -164,6 +164,8 @@ size_t strtab_count(const struct strtab *);            /* ids are below this */
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 char *str_trimmed(const char *s); /* without the white space around it; the caller's to mem_free */
+/* "1.5", "2s", "10ms", "100us" in seconds, 0 to 1e9; -1 if it is none. */
+double str_seconds(const char *text);
 /* The name in `names` (NULL-terminated) nearest to `word` by edit distance, or NULL if none is near. */
 const char *str_nearest(const char *word, const char *const *names);
 /* The index of `word` among the n others; n if it is none of them. */
@@ -402,12 +404,14 @@ int dir_remove_tree(const char *path, struct err *);
 /* The paths of the files in `dir` with that suffix that are not hidden, in the order of their bytes in any locale,
    so that copies of a folder are read alike. `doing`: the action, for the error. Release in either case. */
 int dir_list(const char *dir, const char *ending, const char *doing, struct text_list *, struct err *);
-/* The default path of a program's results: NAME.WHAT in the current folder; if that exists, NAME.WHAT-2 and so on. Caller
-   frees. */
+/* The default name of a program's results: hpcview-NAME.WHAT in the current folder, or hpcview-NAME-2.WHAT if that or a
+   database of that name exists, and so on. Caller frees. */
 char *dir_unused(const char *program, const char *what);
 /* As a shell finds a program: `name` in the first of the folders (as PATH has them; NULL: the system's) in which it can be
    run, an empty one being the current; a name with a slash is taken as it is. NULL: in none. Caller frees with mem_free. */
 char *path_search(const char *folders, const char *name);
+/* The same of a program that a user named; NULL with an error if it is in none. */
+char *path_program(const char *folders, const char *name, struct err *);
 
 /* ---- paths (text only, no file system) ---------------------------------------- */
 

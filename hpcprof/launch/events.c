@@ -614,7 +614,8 @@ static int parse_number(const char *event, const char *digits, const char *what,
     errno = 0;
     *n = strtoull(digits, &end, 10);
     if (*digits < '0' || *digits > '9' || *end || errno || *n > INT64_MAX)
-        return err_set(err, ERR_USAGE, "%s: the %s must be an integer above 0, not '%s'", event, what, digits);
+        return err_set(err, ERR_USAGE, "%s: the %s must be an integer above 0%s, not '%s'", event, what,
+                       *what == 'p' ? " or a time such as 4ms" : "", digits);
     if (*n == 0)
         return err_set(err, ERR_USAGE, "%s: the %s must be above 0", event, what);
     return 0;
@@ -646,10 +647,16 @@ static uint64_t least_period(const struct record_event *e)
     return 1000;
 }
 
+/* Of clocks; other events: 0. */
+static uint64_t units_per_second(const struct record_event *e)
+{
+    return strcmp(e->unit, "ns") == 0 ? 1000000000 : strcmp(e->unit, "us") == 0 ? 1000000 : 0;
+}
+
 /* A clock's frequency is a period; other events keep it, and the kernel adapts the period while it samples. */
 static int use_frequency(struct record_event *e, struct err *err)
 {
-    uint64_t per_second = strcmp(e->unit, "ns") == 0 ? 1000000000 : strcmp(e->unit, "us") == 0 ? 1000000 : 0;
+    uint64_t per_second = units_per_second(e);
     if (per_second) {
         e->period = per_second / e->frequency ? per_second / e->frequency : 1;
         e->frequency = 0;
@@ -661,6 +668,16 @@ static int use_frequency(struct record_event *e, struct err *err)
         e->flags |= HPCPROF_FREQUENCY;
     }
     return 0;
+}
+
+/* "4ms": a period of clocks, a frequency of other events. */
+static void use_interval(struct record_event *e, double seconds)
+{
+    double period = seconds * (double)units_per_second(e) + 0.5;
+    if (period >= 1)
+        e->period = (uint64_t)period;
+    else
+        e->frequency = seconds < 1 ? (uint64_t)(1 / seconds + 0.5) : 1;
 }
 
 static int split(const char *text, char *name, size_t size, const char **after, struct err *err)
@@ -680,12 +697,15 @@ int events_parse(const char *text, bool papi, bool multiplex, struct record_even
 {
     const char *after = NULL, *unit;
     uint64_t least;
+    double interval = 0;
     *e = (struct record_event){0};
     if (split(text, e->name, sizeof e->name, &after, err) < 0)
         return -1;
     if (after && after[0] == 'f') {
         if (parse_number(text, after + 1, "frequency", &e->frequency, err) < 0)
             return -1;
+    } else if (after && str_ends(after, "s") && str_seconds(after) >= 1e-9) {
+        interval = str_seconds(after);
     } else if (after && parse_number(text, after, "period", &e->period, err) < 0) {
         return -1;
     }
@@ -704,6 +724,8 @@ int events_parse(const char *text, bool papi, bool multiplex, struct record_even
             return -1;
         least = least_period(e);
     }
+    if (interval > 0)
+        use_interval(e, interval);
     if (e->frequency && use_frequency(e, err) < 0)
         return -1;
     raise_period(e, least, w);

@@ -19,6 +19,7 @@ static const char *const kinds[] = {
 
 #define ABOVE  "task-clock@"
 #define NUMBER " must be an integer above 0, not '"
+#define PERIOD ": the period must be an integer above 0 or a time such as 4ms, not '"
 #define WANTED "' is not an event; expected EVENT, EVENT@PERIOD or EVENT@fFREQUENCY"
 
 /* "name kind type.config every PERIOD unit", " fN" and " estimated" where they are; or the error. Warnings behind it. */
@@ -53,6 +54,16 @@ static const struct {
     {"CPUTIME@f2000000", false,
      "CPUTIME cpu timer 0.0 every 200 us | CPUTIME@1 would cost more than 20% of the run time; using a period of 200 "
      "us"},
+    /* a time */
+    {"task-clock@1ms", false, "perf::TASK-CLOCK ring 1.1 every 1000000 ns"},
+    {"CPUTIME@2.5ms", false, "CPUTIME cpu timer 0.0 every 2500 us"},
+    {"cycles@1ms", false, "PAPI_TOT_CYC ring 0.0 every 12000017 cycles f1000"},
+    {"cycles@3s", false, "PAPI_TOT_CYC ring 0.0 every 12000017 cycles f1"},
+    {"task-clock@1ns", false,
+     "perf::TASK-CLOCK ring 1.1 every 65000 ns | perf::TASK-CLOCK@1 would cost more than 20% of the run time; using a "
+     "period of 65000 ns"},
+    {ABOVE "0s", false, ABOVE "0s" PERIOD "0s'"},
+    {ABOVE "s", false, ABOVE "s" PERIOD "s'"},
     {"faults@1", false, "perf::PAGE-FAULTS ring 1.2 every 1 faults"},
     {"cycles@f15001", false,
      "PAPI_TOT_CYC ring 0.0 every 12000017 cycles f15000 | PAPI_TOT_CYC@f15001 would cost more than 20% of the run "
@@ -61,15 +72,15 @@ static const struct {
     /* no numbers */
     {ABOVE "0", false, ABOVE "0: the period must be above 0"},
     {ABOVE "f0", false, ABOVE "f0: the frequency must be above 0"},
-    {ABOVE, false, ABOVE ": the period" NUMBER "'"},
+    {ABOVE, false, ABOVE PERIOD "'"},
     {ABOVE "f", false, ABOVE "f: the frequency" NUMBER "'"},
-    {ABOVE "1x", false, ABOVE "1x: the period" NUMBER "1x'"},
-    {ABOVE "-1", false, ABOVE "-1: the period" NUMBER "-1'"},
-    {ABOVE "+1", false, ABOVE "+1: the period" NUMBER "+1'"},
-    {ABOVE " 1", false, ABOVE " 1: the period" NUMBER " 1'"},
-    {ABOVE ":", false, ABOVE ":: the period" NUMBER ":'"},
-    {ABOVE "9223372036854775808", false, ABOVE "9223372036854775808: the period" NUMBER "9223372036854775808'"},
-    {ABOVE "99999999999999999999", false, ABOVE "99999999999999999999: the period" NUMBER "99999999999999999999'"},
+    {ABOVE "1x", false, ABOVE "1x" PERIOD "1x'"},
+    {ABOVE "-1", false, ABOVE "-1" PERIOD "-1'"},
+    {ABOVE "+1", false, ABOVE "+1" PERIOD "+1'"},
+    {ABOVE " 1", false, ABOVE " 1" PERIOD " 1'"},
+    {ABOVE ":", false, ABOVE ":" PERIOD ":'"},
+    {ABOVE "9223372036854775808", false, ABOVE "9223372036854775808" PERIOD "9223372036854775808'"},
+    {ABOVE "99999999999999999999", false, ABOVE "99999999999999999999" PERIOD "99999999999999999999'"},
     {"", false, "'" WANTED},
     {"@5", false, "'@5" WANTED},
 };

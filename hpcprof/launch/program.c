@@ -13,11 +13,9 @@
 
 char *hpcprof_find_program(const char *name, struct err *err)
 {
-    char *file = path_search(getenv("PATH"), name);
+    char *file = path_program(getenv("PATH"), name, err);
     struct stat st;
-    if (!file)
-        err_set(err, ERR_SYSTEM, "%s: not found in PATH", name);
-    else if (stat(file, &st) < 0) {
+    if (file && stat(file, &st) < 0) {
         err_set(err, ERR_SYSTEM, "%s: program not found (%s)", name, strerror(errno));
         mem_free(file);
         file = NULL;

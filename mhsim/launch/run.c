@@ -124,9 +124,9 @@ static int look_at_program(struct launch *l, const char *name, struct err *err)
 {
     struct filemap file;
     bool compiled_in = false;
-    l->program = path_search(getenv("PATH"), name);
+    l->program = path_program(getenv("PATH"), name, err);
     if (!l->program)
-        return err_set(err, ERR_USAGE, "%s: no such program", name);
+        return -1;
     l->real = realpath(l->program, NULL);
     if (!l->real)
         return err_errno(err, l->program, "finding the program");

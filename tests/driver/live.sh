@@ -8,14 +8,14 @@ cd "$scratch" || exit 99
 run "$hpcview" diagnose --experiments 1 -- /bin/true
 check_equal "its status is the search's" "$status" 0
 check_equal "one experiment" "$err" "hpcview: experiment 1: where the time goes
-hpcview: the measurements are in true.experiments
-hpcview: open true.experiments.db/index.html in a browser, or: hpcview open true.experiments.db
-hpcview: warning: true.experiments/experiment-1: contains no samples; did the program run long enough?"
+hpcview: the measurements are in hpcview-true.experiments
+hpcview: open hpcview-true.experiments.db/index.html in a browser, or: hpcview open hpcview-true.experiments.db
+hpcview: warning: hpcview-true.experiments/experiment-1: contains no samples; did the program run long enough?"
 check_match "and what was found" "$out" "No finding costs 1% of the run or more."
-mkdir true.experiments-2
+mkdir hpcview-true-2.experiments
 run "$hpcview" diagnose --experiments 1 -- /bin/true
-check_equal "a folder that is there stays as it is" "$(echo true.experiments*)" \
-    "true.experiments true.experiments-2 true.experiments-3 true.experiments-3.db true.experiments.db"
+check_equal "a folder that is there stays as it is" "$(echo hpcview-true*)" \
+    "hpcview-true-2.experiments hpcview-true-3.experiments hpcview-true-3.experiments.db hpcview-true.experiments hpcview-true.experiments.db"
 run "$hpcview" diagnose --experiments 1 --keep kept --database other.html -- sh -c 'echo said; exit 3'
 check_equal "it ended with another status than 0" "$(printf '%s\n' "$err" | grep -v samples)" "hpcview: experiment 1: where the time goes
 said

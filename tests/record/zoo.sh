@@ -25,7 +25,7 @@ animal() { # NAME COMMAND...
     run timeout 120 "$hpcview" record -o m -- "$@"
     check_equal "$animal_name: exit status" "$status" "$alone"
     check_same "$animal_name: output" out alone.out
-    grep -v '^hpcview: warning: ' err >own.err
+    grep -v '^hpcview: ' err >own.err
     check_same "$animal_name: errors" own.err alone.err
     run "$hpcview" info m
     check "$animal_name: a sound measurement" test "$status" = 0
