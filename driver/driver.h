@@ -74,6 +74,7 @@ int structure_to_hpcstruct(struct session *, int argc, char **argv, const char *
 /* Parses into the rows' places and leaves the operands in argv[0..*argc); -1 with a usage error. *help is set by --help. */
 int options_parse(const struct command *, int *argc, char **argv, bool *help, struct err *);
 void options_help(const struct command *);
+void options_words(const struct command *); /* for shells: option, tab, help */
 
 /* For what each rank of a program does: the first one prints warnings and where results are. */
 bool session_speaks(struct session *);

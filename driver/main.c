@@ -85,7 +85,6 @@ static const char *const other_tools[][2] = {
     {"list", "'hpcview events' lists the events of this machine"},
     {"script", "'hpcview export folded MEASUREMENT' prints stacks"},
     {"diff", "'hpcview print --diff BASE NEW' compares two measurements"},
-    {"compare", "'hpcview print --diff BASE NEW' compares two measurements"},
     {"collect", "'hpcview record -- PROGRAM' measures a program"},
     {"profile", "'hpcview run -- PROGRAM' measures a program and builds its page"},
     {"top", "'hpcview run -- PROGRAM' measures a program and builds its page"},
@@ -213,6 +212,21 @@ static int run_command(const struct command *cmd, int argc, char **argv)
     return status;
 }
 
+/* "help COMMAND"; "help --words [COMMAND]" is for shells (share/completions). */
+static int help(char **words)
+{
+    bool for_shell = strcmp(words[0], "--words") == 0;
+    const char *name = words[for_shell];
+    const struct command *about = name ? find_command(name) : NULL;
+    if (name && !about)
+        return no_such_command(name);
+    if (about)
+        (for_shell ? options_words : options_help)(about);
+    for (const struct command *const *cmd = commands; !about && *cmd; cmd++)
+        printf("%s\t%s\n", (*cmd)->name, (*cmd)->summary);
+    return 0;
+}
+
 int main(int argc, char **argv); /* by another name in commands_test, which has a main of its own */
 
 int main(int argc, char **argv)
@@ -226,13 +240,8 @@ int main(int argc, char **argv)
         print_usage(stderr);
         return EXIT_WRONG_USAGE;
     }
-    if (strcmp(argv[1], "help") == 0 && argc > 2) {
-        const struct command *about = find_command(argv[2]);
-        if (!about)
-            return no_such_command(argv[2]);
-        options_help(about);
-        return 0;
-    }
+    if (strcmp(argv[1], "help") == 0 && argc > 2)
+        return help(argv + 2);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_usage(stdout);
         return 0;

@@ -158,6 +158,15 @@ int options_parse(const struct command *cmd, int *argc, char **argv, bool *help,
     return 0;
 }
 
+void options_words(const struct command *cmd)
+{
+    for (const struct option_table *table = cmd->options; table && table->rows; table++)
+        for (const struct option_row *row = table->rows; row->name; row++)
+            if (row->type != OPT_OTHERS)
+                printf("--%s\t%s\n", row->name, row->help);
+    printf("--help\tshow this help\n");
+}
+
 void options_help(const struct command *cmd)
 {
     printf("Usage: hpcview %s %s\n\n%s.\n", cmd->name, cmd->synopsis, cmd->summary);

@@ -69,3 +69,11 @@ dist_schemas_DATA += %D%/schemas/machine.rng %D%/schemas/print.json
 propertiesdir = $(pkgdatadir)/properties
 dist_properties_DATA = %D%/properties/names.asl %D%/properties/time.asl %D%/properties/parallel.asl %D%/properties/memory.asl \
 	%D%/properties/code.asl %D%/properties/core.asl
+
+# ---- completion of words in shells, where each looks for it; they ask the command ----
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = %D%/completions/hpcview
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = %D%/completions/_hpcview
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+dist_fishcompletion_DATA = %D%/completions/hpcview.fish
