@@ -15,6 +15,7 @@ dist_man_MANS += %D%/man/hpcview.1
 dist_man_MANS += %D%/man/hpcview-build.1
 dist_man_MANS += %D%/man/hpcview-cc.1
 dist_man_MANS += %D%/man/hpcview-diagnose.1
+dist_man_MANS += %D%/man/hpcview-doctor.1
 dist_man_MANS += %D%/man/hpcview-events.1
 dist_man_MANS += %D%/man/hpcview-export.1
 dist_man_MANS += %D%/man/hpcview-import.1

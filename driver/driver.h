@@ -66,7 +66,8 @@ struct command {
 
 extern const struct command command_run, command_record, command_simulate, command_events, command_structure,
     command_import, command_init, command_build, command_print, command_info, command_open;
-extern const struct command command_export, command_quality, command_diagnose, command_phases, command_compare;
+extern const struct command command_doctor, command_export, command_quality, command_diagnose, command_phases,
+    command_compare;
 
 /* `hpcview structure --format=hpcstruct`, which is `hpcview export hpcstruct` too. */
 int structure_to_hpcstruct(struct session *, int argc, char **argv, const char *out);

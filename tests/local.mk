@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 dist_check_SCRIPTS += \
-	%D%/headers.sh %D%/dist.sh %D%/format.sh %D%/folders.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh %D%/doc/counts.sh %D%/driver/completion.sh %D%/driver/live.sh \
+	%D%/headers.sh %D%/dist.sh %D%/format.sh %D%/folders.sh %D%/run-golden.sh %D%/corpus.sh %D%/driver/manual.sh %D%/doc/counts.sh %D%/driver/completion.sh %D%/driver/doctor.sh %D%/driver/live.sh \
 	%D%/e2e/example.sh %D%/e2e/tutorial.sh %D%/scale.sh %D%/e2e/bad-input.sh %D%/e2e/page.sh %D%/perf-compare.sh
 dist_check_SCRIPTS += %D%/walkthrough/walkthrough.sh
 dist_check_SCRIPTS += %D%/install/installed.sh
