@@ -48,6 +48,6 @@ if (await loop.count()) {
   await loop.click();
   await page.locator('.views').getByText('Time', { exact: true }).click();
   await pane.getByText('Phases of the selected place').waitFor();
-  console.log('back', name, (await pane.locator('div').first().innerText()).replace(/\s+/g, ' '));
+  console.log('back', name, (await pane.innerText()).replace(/\s+/g, ' '));
 }
 await browser.close();

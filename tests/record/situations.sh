@@ -186,7 +186,7 @@ has "what is missing" "missing .*closed descriptors of the recorder"
 
 # What a program's sanitizer or valgrind says. (That time was not sampled, as record says where the machine is busy, is none.)
 no_complaints() {
-    grep -v '^hpcview: warning: .* of the counts were sampled' "$scratch/err" >"$scratch/complaints"
+    grep -Ev '^hpcview: (warning: .* of the counts were sampled|next: |[0-9]+ samples? in )' "$scratch/err" >"$scratch/complaints"
     check "$case_name: no complaints" cmp "${1-/dev/null}" "$scratch/complaints"
     [ ! -s "$scratch/complaints" ] || comment "$(head -n 20 "$scratch/complaints")"
 }
