@@ -8,11 +8,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* (A pipe is not opened: its reader would wait for a writer.) */
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static bool begins_with(const char *path, const char *magic)
 {
     struct filemap map;
     size_t n = strlen(magic);
-    if (filemap_open(&map, path, NULL) < 0)
+    if (!is_file(path) || filemap_open(&map, path, NULL) < 0)
         return false;
     bool does = map.len >= n && memcmp(map.bytes, magic, n) == 0;
     filemap_release(&map);
@@ -21,9 +28,7 @@ static bool begins_with(const char *path, const char *magic)
 
 bool driver_is_program(const char *path)
 {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0 &&
-           (begins_with(path, "\177ELF") || begins_with(path, "#!"));
+    return access(path, X_OK) == 0 && (begins_with(path, "\177ELF") || begins_with(path, "#!"));
 }
 
 /* A folder of measurement files, or a file that begins like one. */
@@ -35,7 +40,7 @@ bool driver_is_measurement(const char *path)
         text_list_release(&files);
         return any;
     }
-    return filters_know(path) || begins_with(path, "hpcprof");
+    return is_file(path) && (filters_know(path) || begins_with(path, "hpcprof"));
 }
 
 int driver_check_measurement(const char *command, const char *path, struct err *err)

@@ -56,18 +56,19 @@ for kind in $kinds; do
     # without -o: one folder for all, and another one the next time
     for time in 1 2; do
         run timeout 100 "$mpirun" -n 2 "$hpcview" record -- ./work
-        check_equal "$name: start $time says once where it is" "$(grep -c 'measurement written to' err)" 1
+        check_equal "$name: start $time says once where it is" "$(grep -c 'next: hpcview print hpcview-work' err)" 1
     done
     check_equal "$name: a folder for each start, with two ranks" \
-        "$(for d in work.measurements work.measurements-2; do find $d -name '*.hpcprof' | wc -l; done | tr '\n' ' ')" "2 2 "
-    cp work.measurements-2/*.hpcprof work.measurements
-    run "$hpcview" print work.measurements
+        "$(for d in hpcview-work.measurements hpcview-work-2.measurements; do find $d -name '*.hpcprof' | wc -l; done | tr '\n' ' ')" "2 2 "
+    cp hpcview-work-2.measurements/*.hpcprof hpcview-work.measurements
+    run "$hpcview" print hpcview-work.measurements
     check "$name: two starts are not added up" grep -q 'contains the ranks of two starts' err
-    rm work.measurements-2/*.1.hpcprof
-    "$hpcview" print work.measurements-2 >/dev/null 2>err
+    rm hpcview-work-2.measurements/*.1.hpcprof
+    "$hpcview" print hpcview-work-2.measurements >/dev/null 2>err
     check "$name: a missing rank is named" grep -q '1 of the 2 ranks are missing: 1$' err
 
     # run, and build without MPI
+    rm -r hpcview-work*
     run timeout 100 "$mpirun" -n 2 "$hpcview" run -- ./work
     check_equal "$name: run builds once" "$status $(ls -d hpcview-work*.db) $(grep -c 'open hpcview' err)" "0 hpcview-work.db 1"
     check_equal "$name: and takes its marks away" "$(find hpcview-work.measurements -name '.done*' | wc -l)" 0

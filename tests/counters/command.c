@@ -1,10 +1,13 @@
-/* The guest's command has record, events and info. In place of the others, and of what records for those who rebuild their programs: nothing. */
+/* The guest's command has record, events and info. Other commands, and the functions that they use, are stubs. */
 #include "driver/driver.h"
 #include "bloop/bloop.h"
+#include "filters/filters.h"
 #include "metrics/metrics.h"
 
 #define ABSENT(X) const struct command command_##X = {.name = #X, .summary = "(not in the guest)"};
 ABSENT(run)
+ABSENT(compare)
+ABSENT(doctor)
 ABSENT(simulate)
 ABSENT(phases)
 ABSENT(structure)
@@ -16,6 +19,18 @@ ABSENT(print)
 ABSENT(diagnose)
 ABSENT(export)
 ABSENT(open)
+
+bool filters_know(const char *path)
+{
+    (void)path;
+    return false;
+}
+
+bool experiment_is_database(const char *path)
+{
+    (void)path;
+    return false;
+}
 
 int measurement_keep_functions(const char *measured, const char *file, struct err *err)
 {

@@ -36,7 +36,7 @@ check "no operand: status 2" test "$status" = 2
 
 run env BROWSER="$scratch/none" PATH="$scratch/other" "$hpcview" open "$scratch/single.html"
 check "no browser: status 1" test "$status" = 1
-check_match "and the address to open" "$err" "open this address: file://$home/single.html"
+check_match "and the address to open" "$err" "a machine that has one: file://$home/single.html"
 
 # ---- size ----
 code=$top_builddir/templates/dist/hpcview.js

@@ -805,7 +805,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await act(page, () => page.keyboard.press('Enter'));
   check(
     (await page.textContent('dialog [role=alert]')).includes(
-      "PER_MISS: character 17 of the formula: nothing after '+'",
+      "PER_MISS: character 17 of the formula: missing operand after '+'",
     ),
     'what is wrong with a formula is said',
     await page.textContent('dialog [role=alert]'),

@@ -263,8 +263,8 @@ check_match "and what the references are" "$out" '2 of stride one, 1 indirect'
 run "$hpcview" quality "$corpus/aarch64-gcc-O3.obj"
 check_match "the core is named, or the processor that no file describes" "$(head -n 1 "$scratch/out")$err" '*this machine*'
 run "$hpcview" quality --machine nothing "$corpus/x86-gcc-O2.obj"
-check_match "a machine that is not there" "$err" 'nothing.xml: *No such file'
-check "fails" test "$status" = 1
+check_match "a machine that is not there" "$err" "'nothing' is not a machine file of *; available: a64fx, "
+check "fails" test "$status" = 2
 run "$hpcview" quality --machine year-2001 "$corpus/x86-gcc-O2.obj"
 check_match "a machine without a core" "$err" 'year-2001.xml: has no <core>'
 
