@@ -137,7 +137,7 @@ static double wall_of(const char *measured, double outside)
     return start && start < end ? (double)(end - start) * 1e-9 : outside;
 }
 
-/* What the program prints goes to a file for so long. */
+/* The program prints to a file until restore. */
 static int redirect(const char *file, int saved[2], struct err *err)
 {
     int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -155,6 +155,10 @@ static int redirect(const char *file, int saved[2], struct err *err)
 static void restore(const int saved[2])
 {
     for (int i = 0; i < 2; i++) {
+        if (saved[i] < 0) { /* it was closed */
+            close(1 + i);
+            continue;
+        }
         dup2(saved[i], 1 + i);
         close(saved[i]);
     }
@@ -176,7 +180,7 @@ static int record(struct runner *r, enum compare_side side, const char *dir, con
                   struct compare_run *run, struct err *err)
 {
     static const struct record_request request = {.no_call_paths = true};
-    int saved[2], wait_status = 0;
+    int saved[2] = {-1, -1}, wait_status = 0;
     if (redirect(printed, saved, err) < 0)
         return -1;
     double began = now(NULL), cpu = cpu_of_children();

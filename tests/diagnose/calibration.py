@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Is the planted problem found, is anything else claimed, and is the predicted gain what the change brings?
 
-usage: calibration.py HPCVIEW [--set a|b|all] [--only NAME,...] [--rounds N] [--keep DIR]
+usage: calibration.py HPCVIEW [--set a|b|all] [--only NAME,...] [--rounds N]
 
 Each file of tests/diagnose/pairs is a program before and after a change: flags of both are in its first line, with the
 property that should be found ("planted"), what must not be claimed ("false": more than 10% of the run) and, where the
