@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A good binary made bad: cut at every boundary, and with bytes changed everywhere.  elf_fuzz.c, linked in, checks its
- * promises on each, so a crash or a broken promise ends this program; LIMIT_SECONDS catches what does not end.
+ * A valid binary, damaged: truncated at every boundary, and with bytes changed everywhere. elf_fuzz.c, linked in,
+ * checks its invariants on each, so a crash or a violated invariant ends this program; LIMIT_SECONDS catches endless
+ * loops.
  */
 #include "bloop/binary_test.h"
 #include "tests/tap.h"
@@ -21,7 +22,7 @@ static const char source[] =
     "int f(int k) { switch (k) { case 0: return sum(table, 3); case 1: return 7; default: return sum(table, k); } }\n"
     "int main(int argc, char **argv) { (void)argv; return f(argc); }\n";
 
-/* A sanitizer sees what goes wrong without a crash: it is shown all of it, other builds a part. */
+/* Only sanitizers detect errors that do not crash: their builds run all cases, other builds a subset. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
@@ -65,7 +66,8 @@ static void cut_everywhere(const struct filemap *map)
     CHECK_NAMED(cuts > 100 && slowest < LIMIT_SECONDS, "cut at section boundaries and between");
 }
 
-/* Each section header and its first bytes with every sort of wrong number, and single bytes all over the file. */
+/* Sets each section header and its first bytes to all kinds of invalid numbers, and single bytes throughout the
+   file. */
 static void change_everywhere(const struct filemap *map)
 {
     static const uint8_t values[] = {0x00, 0xff, 0x7f, 0x80, 0x01};

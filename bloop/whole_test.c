@@ -15,7 +15,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-static struct guarded_room lent; /* addresses that are asked for */
+static struct guarded_room lent; /* addresses to query */
 
 /* ---- a program of many functions ------------------------------------------------------------------------- */
 
@@ -62,7 +62,7 @@ static const char few_source[] =
 
 /* ---- trees as text ----------------------------------------------------------------------------------------- */
 
-/* One procedure a line, its scopes with what they are and where. */
+/* One procedure a line, with its scopes, their kinds and ranges. */
 static void put_scope(struct buf *b, const struct scope_tree *t, scope_ix i)
 {
     const struct scope *s = &t->scopes[i];
@@ -146,7 +146,7 @@ static struct scope_tree *part(struct bloop_binary *b, const vaddr *addrs, size_
     return t;
 }
 
-/* ---- code ----------------------------------------------------------------------------------------------------------- */
+/* ---- code -------------------------------------------------------------------------------------------------------- */
 
 struct seen {
     uint64_t functions, blocks, instructions, loops, reports;
@@ -177,7 +177,7 @@ static int by_address(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Of the work that is told of, each piece once; with several threads in any order. */
+/* Pieces of work reported as progress, each once; with several threads in any order. */
 struct told {
     uint64_t sum, count, total;
 };
@@ -192,7 +192,7 @@ static void add_told(void *ctx, const char *what, uint64_t done, uint64_t total)
     __atomic_fetch_add(&t->count, 1, __ATOMIC_RELAXED);
 }
 
-/* Work is told of in pieces of 32 KiB of code, with 64 bytes more for each function. */
+/* Progress is reported in pieces of 32 KiB of code, plus 64 bytes for each function. */
 static uint64_t pieces_of(const struct scope_tree *t)
 {
     struct VEC(struct addr_range) functions = {0};
@@ -231,7 +231,7 @@ static void test_threads(const char *path)
             CHECK_INT(told.total, pieces_of(all));
             CHECK(told.total > 4 && told.count == told.total && told.sum == told.total * (told.total + 1) / 2);
         }
-        t = whole(b); /* asked again */
+        t = whole(b); /* requested again */
         s = bloop_stats(b);
         CHECK(same_trees(all, t));
         CHECK(memcmp(&s, &all_stats, sizeof s) == 0);
@@ -284,7 +284,7 @@ static void test_parts(const char *path)
     struct scope_tree *t = part(b, mixed.items, mixed.count);
     CHECK(same_trees(all, t));
     struct bloop_stats s = bloop_stats(b), w = all_stats;
-    CHECK(w.padding_bytes >= s.padding_bytes); /* the whole counts what is between functions too */
+    CHECK(w.padding_bytes >= s.padding_bytes); /* the whole also counts padding between functions */
     s.padding_bytes = w.padding_bytes;
     CHECK(memcmp(&s, &w, sizeof s) == 0);
     CHECK(w.code_bytes + w.padding_bytes + w.table_bytes + w.undecodable_bytes <= w.text_bytes);
@@ -305,7 +305,7 @@ static void test_parts(const char *path)
     vec_release(&mixed);
 }
 
-/* Of each byte: is it code of a function, or padding? What is left is none of both. */
+/* Classifies each byte as code of a function or padding. The rest is neither. */
 static void test_bytes(void)
 {
     printf("# text %llu code %llu padding %llu tables %llu\n", (unsigned long long)all_stats.text_bytes,
@@ -316,7 +316,7 @@ static void test_bytes(void)
 }
 
 #ifdef __x86_64__
-/* What lies between functions: code with symbols, and of the rest what is padding. */
+/* Between functions: code with symbols; the rest is padding. */
 static const char gaps_source[] =
     ".text\n.globl _start\n"
     ".type _start,@function\n_start: mov $60,%eax\nxor %edi,%edi\nsyscall\n"
@@ -325,21 +325,21 @@ static const char gaps_source[] =
     ".zero 1\n"
     ".type two,@function\ntwo: lea 1(%rdi),%eax\nret\n.size two,.-two\n" /* 4 */
     "int3\nint3\n"
-    ".byte 0x06,0x06,0x06\n" /* nothing that there is */
+    ".byte 0x06,0x06,0x06\n" /* invalid instructions */
     "nopw 0(%rax,%rax,1)\n"  /* 5 */
     ".type three,@function\nthree: ret\n.size three,.-three\n"
     ".section .text.more,\"ax\"\n"
     "nop\n.type four,@function\nfour: call two\nret\n.size four,.-four\nnop\n"
-    /* a loop with two ways in, and jumps to nobody knows where */
+    /* a loop with two entries, and unresolvable jumps */
     ".type five,@function\nfive: test %edi,%edi\nje 2f\n1: sub $1,%esi\n2: sub $1,%edi\n"
     "jne 1b\nret\n.size five,.-five\n" /* 13 */
     ".type six,@function\nsix: push %rbx\njmp *%rdi\n.size six,.-six\n"
     ".type seven,@function\nseven: push %rbx\ntest %edi,%edi\nje 1f\njmp *%rsi\n1: jmp *%rdx\n"
     ".size seven,.-seven\n" /* 9 */
-    /* what is no code, or not loaded */
+    /* not code, or not loaded */
     ".data\nnop\nnop\n.section .odd,\"x\"\nnop\nnop\n";
 
-/* Who is known by calls alone, in what a label without a size begins; one calls the next. */
+/* Functions known only by calls, inside a label without a size; one calls the next. */
 static const char called_source[] =
     ".text\n.globl _start\n.type _start,@function\n_start: call two\ncall .La1\ncall two\ncall .La2\ncall .La3\n"
     "1: jmp 1b\n.size _start,.-_start\n"
@@ -371,12 +371,12 @@ static void test_called(void)
     }
     CHECK_INT(missing, 0);
     CHECK_INT(count_kind(t, SCOPE_PROC), 8);
-    CHECK_INT(bloop_stats(b).functions, 8); /* also those that were made anew when they had become shorter */
+    CHECK_INT(bloop_stats(b).functions, 8); /* including those rebuilt after they became shorter */
     CHECK_INT(bloop_stats(b).loops, 2);
     CHECK_INT(count_kind(t, SCOPE_LOOP), 2);
     CHECK_INT(warnings_count(w), 0);
     char *kept = bloop_cache_path(b, scratch_folder, "1");
-    CHECK(kept == NULL); /* there is no build id */
+    CHECK(kept == NULL); /* no build id */
     warnings_free(w);
     scope_tree_free(t);
     bloop_close(b);
@@ -395,7 +395,7 @@ enum { DRAWN = 24, DRAWN_PROGRAMS = 5, DRAWN_DIE = 3, DRAWN_STEPS = 14 };
 
 struct drawn {
     struct bloop_stats want;
-    uint64_t dead; /* bytes that nothing leads to */
+    uint64_t dead; /* unreachable bytes */
     vaddr begin;
     char *text; /* of its tree, alone */
     bool hidden;
@@ -413,7 +413,7 @@ static void add_drawn(struct buf *b, struct drawn *f, const char *code, unsigned
 
 static void draw_piece(struct buf *b, struct drawn *f, unsigned number)
 {
-    switch (below(f->hidden ? 5 : 8)) { /* (in a gap, what is behind padding may be another function) */
+    switch (below(f->hidden ? 5 : 8)) { /* (in a gap, code after padding may be another function) */
     case 0:
         add_drawn(b, f, "1: sub $1,%edi\njne 1b\n", 5, 2, 1);
         break;
@@ -443,7 +443,7 @@ static void draw_piece(struct buf *b, struct drawn *f, unsigned number)
     }
 }
 
-/* A jump by a table that lies behind it. */
+/* A jump through a table that follows it. */
 static void draw_table(struct buf *b, struct drawn *f)
 {
     add_drawn(b, f, "cmp $2,%edi\nja 1f\nmov %edi,%edi\njmp *2f(,%rdi,8)\n2: .quad 3f,4f,1f\n3: nop\n4: nop\n1: ", 16,
@@ -458,7 +458,7 @@ static void draw_function(struct buf *b, struct drawn *f, unsigned number, struc
     f->hidden = !sized && below(2);
     f->want.functions = 1;
     buf_str(b, below(5) ? ".text\n" : ".section .text.more,\"ax\"\n");
-    if (f->hidden) { /* in a gap, behind what ends */
+    if (f->hidden) { /* in a gap, after the end of the control flow */
         buf_printf(b, ".type e%u,@function\ne%u: ret\n.size e%u,.-e%u\n", number, number, number, number);
         others->want.functions++;
         add_drawn(b, others, "", 1, 1, 0);
@@ -551,7 +551,7 @@ static size_t unlike_alone(const struct scope_tree *t, const struct drawn *funct
     return unlike;
 }
 
-/* Some of the functions, in any order, by any of their bytes; what they are together. */
+/* Queries some of the functions, in any order, by any of their bytes; returns the combined result. */
 static size_t ask_some(struct bloop_binary *b, const struct drawn *functions, bool all_known, bool code)
 {
     enum { MOST_ASKED = 6 };
@@ -611,7 +611,7 @@ static size_t ask_all(struct bloop_binary *b, const struct drawn *functions, con
 static bool look_alone(const char *path, struct drawn *f)
 {
     struct bloop_binary *b = open_binary(path, (struct bloop_options){0});
-    if (f->hidden) /* only who looks at all knows of it */
+    if (f->hidden) /* found only by reading everything */
         scope_tree_free(whole(b));
     struct scope_tree *t = part(b, &f->begin, 1);
     const struct bloop_stats got = bloop_stats(b);
@@ -664,7 +664,7 @@ static void test_drawn(void)
     CHECK_INT(wrong, 0);
 }
 
-/* What only calls tell of is made in rounds of its own: what is made already is not made again. */
+/* Functions known only through calls are built in separate rounds: finished ones are not rebuilt. */
 static void test_rounds(void)
 {
     static const char source[] =
@@ -706,7 +706,7 @@ static void check_sums(const char *path, const struct scope_tree *t, struct bloo
             bloop_close(b);
         }
     sum.text_bytes = s.text_bytes;
-    s.padding_bytes = sum.padding_bytes; /* that between functions is of none */
+    s.padding_bytes = sum.padding_bytes; /* padding between functions belongs to no function */
     CHECK(memcmp(&sum, &s, sizeof s) == 0);
 }
 
@@ -734,7 +734,7 @@ static void test_gaps(const char *flags)
     mem_free(path);
 }
 
-/* What only its code tells of: where code is looked at it is found, and where that is not asked for it is not looked for. */
+/* A function known only from its code is found if the code is searched, and is not if that is not requested. */
 static void test_gap_alone(void)
 {
     static const char source[] = ".text\n.globl _start\n.type _start,@function\n_start: mov $60,%eax\n1: jmp 1b\n"
@@ -756,7 +756,7 @@ static void test_gap_alone(void)
     mem_free(path);
 }
 
-/* Of an object file's sections, in any order, those that are loaded and run and have bytes. */
+/* The sections of an object file, in any order, that are loaded, executable and not empty. */
 static void test_text_bytes(void)
 {
     static const char source[] = ".text\nnop\nnop\n.section .n0,\"aw\",@nobits\n.zero 64\n"
@@ -808,7 +808,7 @@ static void test_called(void)
 }
 #endif
 
-/* ---- what is wanted ------------------------------------------------------------------------------------------------ */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 static void test_globs(const char *path)
 {
@@ -906,7 +906,7 @@ static void test_code(const char *path)
     bloop_close(b);
 }
 
-/* ---- names that only the debug information has --------------------------------------------------------------------------- */
+/* ---- names that only the debug information has ------------------------------------------------------------------- */
 
 static vaddr entry_of(const struct scope_tree *t, const char *name)
 {
@@ -952,7 +952,7 @@ static void test_without_symbols(void)
     CHECK_INT(count_kind(three, SCOPE_PROC), 3);
     scope_tree_free(three);
     bloop_close(some);
-    if (shell("objcopy --strip-all few bare2")) { /* and where nothing at all is known: by the code alone */
+    if (shell("objcopy --strip-all few bare2")) { /* and if nothing else is known: by the code alone */
         char *nameless = scratch("bare2");
         some = open_binary(nameless, (struct bloop_options){0});
         three = part(some, entries, 4);
@@ -1007,7 +1007,7 @@ static void test_without_symbols(void)
     mem_free(bare);
 }
 
-/* ---- variables, cold parts ---------------------------------------------------------------------------------------------- */
+/* ---- variables, cold parts --------------------------------------------------------------------------------------- */
 
 static const char cold_source[] =
     "#include <stdio.h>\n"
@@ -1019,7 +1019,7 @@ static const char cold_source[] =
     "int main(int n, char **v) { int work[40]; (void)v; for (int i = 0; i < 40; i++) work[i] = n * i; "
     "return common(work, n + 30); }\n";
 
-/* An address in a cold part is one of the whole function, whoever asks. */
+/* Any address in a cold part selects the whole function. */
 static void test_cold_parts(void)
 {
     char *path = compile(tool("CC", "cc"), "-O2 -g", "cold.c", cold_source, "cold");
@@ -1093,7 +1093,7 @@ static void test_variables(void)
     char *producer = bloop_producer(b, 0, &language, NULL);
     CHECK_STR(producer, "");
     static const unsigned char machines[] = {62, 183};
-    for (size_t i = 0; i < ARRAY_SIZE(machines); i++) { /* as its header says, whatever the code is */
+    for (size_t i = 0; i < ARRAY_SIZE(machines); i++) { /* as stated in its header, whatever the code is */
         char *command = mem_printf("printf '\\%o' | dd of=bare bs=1 seek=18 conv=notrunc", machines[i]);
         CHECK(shell(command));
         struct bloop_binary *other = open_binary(bare, (struct bloop_options){.procedures_only = true});
@@ -1107,9 +1107,10 @@ static void test_variables(void)
     mem_free(path);
 }
 
-/* ---- nothing but code ---------------------------------------------------------------------------------------------------- */
+/* ---- code without symbols ---------------------------------------------------------------------------------------- */
 
-/* Calls of what never returns, two deep, which is as far as is looked: only who follows them knows that the loop does not go on behind. */
+/* Noreturn calls, two levels deep, which is the limit: only by following them is it known that the loop does not
+   continue after them. */
 static const char deep_source[] =
     "#include <stdlib.h>\nstatic volatile int kept;\n"
     "static void die(int x) { kept = x; __builtin_trap(); }\n"
@@ -1123,7 +1124,7 @@ static const char deep_source[] =
 
 static scope_ix procedure_holding(const struct scope_tree *tree, vaddr addr)
 {
-    struct scope_tree copy = *tree; /* (its look-up is made by who asks first) */
+    struct scope_tree copy = *tree; /* (its index is built on first use) */
     scope_ix i = scope_tree_find(&copy, addr);
     ((struct scope_tree *)tree)->lookup = copy.lookup;
     while (i != SCOPE_NONE && tree->scopes[i].kind != SCOPE_PROC)
@@ -1131,7 +1132,7 @@ static scope_ix procedure_holding(const struct scope_tree *tree, vaddr addr)
     return i;
 }
 
-/* Each of some functions alone, in a file that says nothing of where functions are: as in the whole. */
+/* Each of some functions alone, in a file without function starts: the same as in the whole. */
 static void test_code_alone(void)
 {
     static const char *const names[] = {"die", "die_later", "inner", "returns", "outer", "main"};
@@ -1161,7 +1162,7 @@ static void test_code_alone(void)
             printf("# alone %s\n# whole %s\n", x, y);
         scope_tree_free(one);
         bloop_close(b);
-        one = part(shared, &entry, 1); /* what is known of others by then does no harm */
+        one = part(shared, &entry, 1); /* earlier results about other functions have no effect */
         mem_free(x);
         x = procedure_text(one, procedure_holding(one, entry));
         unlike += strcmp(x, y) != 0;
@@ -1169,7 +1170,7 @@ static void test_code_alone(void)
         mem_free(y);
         scope_tree_free(one);
     }
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++) { /* again, when nothing has to be prepared any more */
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) { /* again, with all preparation done */
         vaddr entry = entry_of(known, names[i]);
         struct scope_tree *one = part(shared, &entry, 1);
         char *x = procedure_text(one, procedure_holding(one, entry));
@@ -1191,7 +1192,7 @@ static void test_code_alone(void)
     mem_free(bare);
 }
 
-/* ---- regions without a name ---------------------------------------------------------------------------------------------- */
+/* ---- regions without a name -------------------------------------------------------------------------------------- */
 
 static bool matches(const char *glob, const struct scope_tree *t, str_id name)
 {
@@ -1199,7 +1200,7 @@ static bool matches(const char *glob, const struct scope_tree *t, str_id name)
     return *text && fnmatch(glob, text, 0) == 0;
 }
 
-/* By each of a procedure's names, and by a source's path and its last part: of all those that match. */
+/* By each name of a procedure, and by a source's path and base name: all that match. */
 static void test_names_matched(const char *path, const struct scope_tree *t)
 {
     static const struct {
@@ -1229,8 +1230,8 @@ static void test_names_matched(const char *path, const struct scope_tree *t)
 
 enum { REGIONS_MOST = 90, REGION_REACH = 32 };
 
-/* clang's regions are behind the procedure they are of, under a name that says nothing of it: of the closest one, not
-   too far in front, that has their line. */
+/* clang's OpenMP regions follow their procedure, under an unrelated name: they belong to the closest preceding one,
+   within a limit, that contains their line. */
 static void test_regions(void)
 {
     struct piece {
@@ -1239,7 +1240,7 @@ static void test_regions(void)
         bool cold; /* a part of `owner`, which has its lines too */
         unsigned owner, reach;
     } pieces[REGIONS_MOST];
-    static const struct { /* the one as far as is looked, the other one further */
+    static const struct { /* one at the limit, the other one beyond it */
         unsigned piece, first;
         bool region;
     } limits[] = {
@@ -1320,7 +1321,7 @@ static void test_regions(void)
     mem_free(path);
 }
 
-/* ---- kept trees ------------------------------------------------------------------------------------------------------------ */
+/* ---- cached trees ------------------------------------------------------------------------------------------------ */
 
 static size_t files_in(const char *folder)
 {
@@ -1333,7 +1334,7 @@ static size_t files_in(const char *folder)
     return n;
 }
 
-/* Where there is no room for all of it, there is nothing: neither what was there before, nor the begun one. */
+/* If the disk is full, nothing is stored: neither the previous tree nor a partial one remains. */
 static void test_cache_that_is_full(const char *kept)
 {
     struct rlimit usual, small;
@@ -1356,7 +1357,7 @@ static void test_cache_that_is_full(const char *kept)
     mem_free(folder);
 }
 
-/* Build ids are of any length up to 64 bytes; what is longer is none, and nothing is kept by it. */
+/* Build ids have up to 64 bytes; longer ones are invalid and are not used for caching. */
 static void test_cache_names(void)
 {
     for (size_t digits = 126; digits <= 130; digits += 2) {
@@ -1401,7 +1402,7 @@ static void test_cache(const char *path)
     CHECK_INT(bloop_cache_get(kept, "x", &t), 0);
     CHECK(t == NULL);
     static const char *const others[] = {
-        /* of no load module, damaged, of another tool */
+        /* without a load module, damaged, from another tool */
         "<PGM version=\"4\"></PGM>",
         "<PGM version=\"4\"><LM n=\"a\"></LM><LM n=\"b\"><F n=\"\"><P n=\"f\" v=\"20-10\"/></F></LM></PGM>",
         "<HPCToolkitStructure i=\"0\" version=\"4.8\" n=\"\"></HPCToolkitStructure>",
@@ -1431,7 +1432,7 @@ static void test_cache(const char *path)
 int main(void)
 {
 #ifdef M_PERTURB
-    mallopt(M_PERTURB, 0xa5); /* what nobody has written yet is no 0 */
+    mallopt(M_PERTURB, 0xa5); /* uninitialized memory is not zero */
 #endif
     scratch_make();
     write_program();

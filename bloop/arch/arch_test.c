@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The decoders: single instructions by their bytes, and the quick way of x86-64 against Zydis itself. */
+/* The decoders: single instructions, and the fast path of x86-64 compared with Zydis itself. */
 #include "config.h"
 
 #include "bloop/arch/facts.h"
@@ -110,7 +110,7 @@ static void test_rows(void)
         const struct arch *arch = arch_get(rows[i].arch);
         uint8_t bytes[32];
         struct insn in;
-        /* Alone and with other bytes behind it: the second time the form is known. */
+        /* Alone and followed by other bytes; the second time the form is cached. */
         size_t n = from_hex(rows[i].bytes, bytes);
         static struct guarded_room edge;
         const uint8_t *exact = guarded_copy(&edge, bytes, n);
@@ -193,8 +193,8 @@ static void test_against_zydis(void)
     CHECK_INT(wrong_target, 0);
 }
 
-/* How often Zydis is asked: the library's own function lies behind this one. (Weak: where Zydis is part of the
-   program, that is taken.) */
+/* Counts the calls of Zydis: this function takes precedence over the library's. (Weak: if Zydis is linked into the
+   program, its own function is used.) */
 static unsigned asked;
 
 __attribute__((weak)) ZyanStatus ZydisDecoderDecodeInstruction(const ZydisDecoder *d, ZydisDecoderContext *context,
@@ -209,7 +209,7 @@ __attribute__((weak)) ZyanStatus ZydisDecoderDecodeInstruction(const ZydisDecode
     return real(d, context, buffer, length, z);
 }
 
-/* Bytes in front of the opcode: in no order but the usual one, or such as change what it is. */
+/* Prefixes in an unusual order, or ones that change the instruction. */
 static bool has_odd_prefixes(const uint8_t *p, const ZydisDecodedInstruction *z)
 {
     unsigned reps = 0, wide = 0, odd = 0;
@@ -221,7 +221,7 @@ static bool has_odd_prefixes(const uint8_t *p, const ZydisDecodedInstruction *z)
     return odd > 0 || reps > 1 || (reps && wide);
 }
 
-/* Is it of those of which Zydis is asked each time? By maps of opcodes, from and to. */
+/* Is the instruction one that always needs Zydis? By opcode map, as ranges. */
 static bool is_asked_of(const uint8_t *p, const ZydisDecodedInstruction *z)
 {
     static const struct {
@@ -242,8 +242,8 @@ static bool is_asked_of(const uint8_t *p, const ZydisDecodedInstruction *z)
     return false;
 }
 
-/* Nearly all instructions are known by their form once Zydis was asked for it, which takes fifteen times as long; bytes
-   that were cut off teach nothing. Before any other test: forms are learned once. */
+/* Nearly all instructions are decoded by form once Zydis has decoded that form, which takes fifteen times as long.
+   Truncated bytes add no form. Must run before all other tests, because each form is cached only once. */
 static void test_asked(void)
 {
     const struct arch *arch = arch_get(ARCH_X86_64);
@@ -277,8 +277,9 @@ static void test_asked(void)
     CHECK_INT(wrong, 0);
 }
 
-/* What is followed in front of jumps: what it sets, from what; what it compares; what becomes of the stack pointer (4), and
-   which registers it leaves with another value. Numbers of bytes that are kept or moved behind a colon, "s" with their sign. */
+/* Facts used for resolving jumps: the register set and its source; comparisons; changes of the stack pointer (4),
+   and the registers that are overwritten. The number of bytes that are kept or moved follows a colon, "s" if sign
+   extended. */
 static const struct {
     const char *text, *bytes, *want;
 } lifted[] = {
@@ -419,8 +420,8 @@ static void test_lifted(void)
     }
 }
 
-/* Of what Zydis does not know: prefixes of vectors say where the next instruction begins. The address behind the opcode is as
-   long as that of addps with the same bytes. */
+/* For instructions unknown to Zydis, the vector prefixes give the length. The addressing bytes after the opcode are as
+   long as those of addps with the same bytes. */
 static unsigned length_by_addps(const ZydisDecoder *d, const uint8_t *p)
 {
     uint8_t addps[16] = {0x0f, 0x58};
@@ -458,7 +459,7 @@ static void test_unknown_lengths(void)
         for (int k = 0; k < 16; k++)
             bytes[k] = exact[k] = (uint8_t)below(256);
         bytes[0] = exact[0] = first[below(4)];
-        if (below(2)) /* a map that there is, rather */
+        if (below(2)) /* an existing map instead */
             bytes[1] = exact[1] = (uint8_t)((bytes[1] & 0xe0) | (bytes[0] == 0x8f ? 8 + below(4) : below(8)));
         arch->decode(bytes, 16, 0x400000, &in);
         unsigned want = length_by_addps(&d, bytes);
@@ -479,7 +480,7 @@ static void test_unknown_lengths(void)
     CHECK_INT(wrong, 0);
 }
 
-/* Addresses that one instruction puts into a register: most are none. */
+/* Bytes that may load an address into a register; most do not. */
 static void draw_constant(uint8_t bytes[16])
 {
     random_instruction(bytes);
@@ -493,7 +494,7 @@ static void draw_constant(uint8_t bytes[16])
     }
 }
 
-/* An instruction is the same whatever lies behind it, and none where its last byte is missing. */
+/* The bytes after an instruction do not change its decoding; it is invalid if its last byte is missing. */
 static void test_ends(void)
 {
     const struct arch *arch = arch_get(ARCH_X86_64);
@@ -521,7 +522,7 @@ static void test_ends(void)
             size_t n = k ? in.length : sizeof bytes;
             arch->detail->lift(p, n, 0x400000, &op[k]);
             arch->facts(p, n, 0x400000, &facts[k]);
-            if (arch->detail->constant(p, n, 0x400000, &reg[k], &value[k])) { /* its last four bytes say which */
+            if (arch->detail->constant(p, n, 0x400000, &reg[k], &value[k])) { /* which are in its last four bytes */
                 int32_t last;
                 memcpy(&last, p + in.length - 4, 4);
                 different += value[k] != (in.length == 7 ? 0x400007 + (vaddr)(int64_t)last : (uint32_t)last);
@@ -548,10 +549,10 @@ static void test_ends(void)
 #ifdef HAVE_CAPSTONE
 #include <capstone/capstone.h>
 
-/* What capstone's word for an instruction means to us; -1: nothing for control flow. */
+/* Our kind for capstone's mnemonic; -1: not control flow. */
 static int kind_by_capstone(const cs_insn *i)
 {
-    /* capstone 5 knows these, 4 has no numbers for them */
+    /* capstone 5 has these; 4 has no ids for them */
     if (strncmp(i->mnemonic, "bc.", 3) == 0)
         return strcmp(i->mnemonic, "bc.al") != 0 && strcmp(i->mnemonic, "bc.nv") != 0 ? INSN_BRANCH : INSN_JUMP;
     if (strcmp(i->mnemonic, "udf") == 0)
@@ -621,7 +622,7 @@ static void test_against_capstone(void)
         struct insn in;
         arch->decode(bytes, 4, 0x40000000, &in);
         if (!cs_disasm_iter(handle, &p, &n, &at, i))
-            continue; /* it knows less than there is */
+            continue; /* it does not support all instructions */
         known++;
         if (!agrees_with_capstone(&in, i) && wrong++ < 5)
             printf("# %08x %s %s: kind %u, target %#llx\n", w, i->mnemonic, i->op_str, in.kind,
@@ -639,7 +640,7 @@ static void test_against_capstone(void)
 }
 #endif
 
-/* An address made of adrp and add, with other instructions in between, as compilers schedule them. */
+/* An address computed by adrp and add with other instructions in between, as scheduled by compilers. */
 static void test_aarch64_constant(void)
 {
     static const struct {
@@ -708,7 +709,7 @@ static void test_waiting(void)
     }
 }
 
-/* Whatever the bytes, and however few: an instruction takes at least one, and none that is not there. */
+/* For any bytes, however few: a length is at least one and does not exceed them. */
 static void test_lengths(void)
 {
     int wrong = 0;

@@ -95,7 +95,7 @@ static const struct {
     {X, "faddp", "dec1", "add extended80 1flop <o >o"},
     {X, "fmulp", "dec9", "multiply extended80 1flop <o >o"},
     {X, "fstpt (%rdi)", "db3f", "move extended80 <r7o >o S[r7+0]:10"},
-    /* (one register: Zydis 4.1 says that the other half of the target is read, 4.0 does not) */
+    /* (one register: according to Zydis 4.1 the other half of the target is read, according to 4.0 it is not) */
     {X, "sqrtsd %xmm1,%xmm1", "f20f51c9", "sqrt double64 w16 1flop <v1 >v1"},
     {X, "sqrtpd %xmm0,%xmm1", "660f51c8", "sqrt double64xN w16 1flop <v0 >v1"},
     {X, "divps %xmm1,%xmm0", "0f5ec1", "divide float32xN w16 1flop <v0v1 >v0"},
@@ -417,13 +417,14 @@ static void test_any_bytes(enum arch_kind kind)
     CHECK_INT(odd, 0);
 }
 
-/* ---- AArch64 against capstone -------------------------------------------------------------------------------------- */
+/* ---- AArch64 against capstone ------------------------------------------------------------------------------------ */
 
 #ifdef HAVE_CAPSTONE
 #include <capstone/capstone.h>
 #endif
 
-/* Version 4, to the letter: later ones know atomics, pointers with signatures, tags of memory, and write them in other ways. */
+/* Version 4 output, compared verbatim: later versions decode atomics, pointer authentication and memory tags, and
+   format them differently. */
 #if defined HAVE_CAPSTONE && CS_API_MAJOR == 4
 static csh capstone;
 
@@ -464,7 +465,7 @@ static bool names_alike(const struct insn_facts *f, const cs_insn *i)
            (f->reads.vector | f->writes.vector) == named.vector;
 }
 
-/* Bytes of an element, or of a register, by the letter that people write. */
+/* Size in bytes of an element or register, by its assembly letter. */
 static unsigned bytes_of(char letter)
 {
     return letter == 'b' ? 1 : letter == 'h' ? 2 : letter == 's' || letter == 'w' ? 4 : letter == 'q' ? 16 : 8;
@@ -493,7 +494,7 @@ static unsigned size_by_text(const char *name, const char *operands)
     return (count - is_status) * each;
 }
 
-/* Where it reads or writes, and how much; prefetches are none. */
+/* Compares the memory accesses and their sizes; prefetches are not accesses. */
 static bool refers_alike(const struct insn_facts *f, const cs_insn *i)
 {
     const cs_arm64_op *o = NULL;
@@ -515,7 +516,7 @@ static bool refers_alike(const struct insn_facts *f, const cs_insn *i)
            m->size == size_by_text(i->mnemonic, i->op_str);
 }
 
-/* Bits that say nothing as they should be: one. */
+/* Sets should-be-one bits that carry no information to one. */
 static uint32_t proper(uint32_t w)
 {
     if ((w & 0x3f000000) == 0x08000000 && !(w & 0x00200000))
@@ -611,8 +612,8 @@ static uint64_t digest_word(const struct arch *arch, struct buf *b, uint32_t wor
     return hash_bytes(b->bytes, b->len, before);
 }
 
-/* All that is said of a hundred thousand words, a number for the words of each class of encodings (bits 28 to 25), width and variant
-   (bits 31 to 29): the rows above say what is right, this that nothing else changed. GOLDEN=write rewrites aarch64.words. */
+/* A digest of all facts for a hundred thousand words, by encoding class (bits 28 to 25), width and variant (bits 31 to
+   29): the rows above check correctness, this one detects any other change. GOLDEN=write rewrites aarch64.words. */
 static void test_aarch64_words(void)
 {
     const struct arch *arch = arch_get(ARCH_AARCH64);
@@ -625,7 +626,7 @@ static void test_aarch64_words(void)
         for (uint32_t i = 0; i < 1024; i++) {
             random = random * 6364136223846793005ull + 1442695040888963407ull;
             uint32_t word = ((uint32_t)(random >> 32) & 0x01ffffff) | (group & 15) << 25 | group >> 4 << 29;
-            /* few registers, and short distances: what differs most are the bits in between */
+            /* few registers and short distances: most variation is in the bits in between */
             digest = digest_word(arch, &line, i & 1 ? word & 0xfffffc63 : word, digest);
         }
         buf_printf(&all, "%02x......: %016llx\n", ((group & 15) << 1) | group >> 4 << 5, (unsigned long long)digest);

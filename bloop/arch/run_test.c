@@ -29,7 +29,7 @@ struct state {
     uint8_t vector[VECTORS][32];
 };
 
-/* In a page of its own behind the code, which reaches it from the instruction pointer on. */
+/* In a page of its own after the code, addressed relative to the instruction pointer. */
 struct machine {
     struct state in, out;
     uint64_t stack;
@@ -50,7 +50,7 @@ static void put(const void *bytes, size_t n)
     code_size += n;
 }
 
-/* An instruction, whose address is where `at` is. */
+/* Puts an instruction that will run at address `at`. */
 static void put_at(const char *bytes, size_t n, const void *at)
 {
     put(bytes, n);
@@ -71,7 +71,7 @@ static void put_vector(uint8_t opcode, unsigned reg, const void *at)
     put_at(has_avx ? avx : sse, 4, at);
 }
 
-/* push what callers want kept; stack; registers; flags; the instruction; and all back. */
+/* Saves callee-saved registers; loads stack, registers and flags; runs the instruction; restores all. */
 static void make_frame(void)
 {
     struct machine *m = machine();
@@ -144,7 +144,7 @@ static bool begin_machine(void)
 
 static ZydisDecoder decoder;
 
-/* Of vector and general registers alone, and not for systems, hypervisors or clocks. */
+/* Uses only vector and general registers, and is not a system, hypervisor or clock instruction. */
 static bool is_tame(const uint8_t *bytes, ZydisDecodedInstruction *z)
 {
     static const ZydisInstructionCategory wild[] = {
@@ -181,7 +181,7 @@ static bool is_tame(const uint8_t *bytes, ZydisDecodedInstruction *z)
            z->mnemonic != ZYDIS_MNEMONIC_RDTSCP && z->mnemonic != ZYDIS_MNEMONIC_CPUID &&
            z->mnemonic != ZYDIS_MNEMONIC_RDPID && z->mnemonic != ZYDIS_MNEMONIC_XGETBV &&
            z->mnemonic != ZYDIS_MNEMONIC_VMMCALL &&
-           z->mnemonic != ZYDIS_MNEMONIC_PAUSE; /* (with REX.B it is xchg, which Zydis does not know) */
+           z->mnemonic != ZYDIS_MNEMONIC_PAUSE; /* (with REX.B it is xchg, which Zydis does not decode as such) */
 }
 
 static void draw_instruction(uint8_t bytes[16])
@@ -211,7 +211,7 @@ static void draw_instruction(uint8_t bytes[16])
         bytes[n] |= 0xc0;
 }
 
-/* ---- what is said, and what is -------------------------------------------------------------------------------- */
+/* ---- decoded facts compared with the actual effects ----------------------------------------------------------- */
 
 enum { DIRECTION = 1 << 10, STATUS = 0x8d5 };
 
@@ -222,7 +222,7 @@ static void draw_state(struct state *s)
     for (unsigned i = 0; i < VECTORS; i++)
         for (unsigned k = 0; k < 4; k++) {
             uint64_t v = random64();
-            double d = (double)below(1000) / 8; /* numbers are no such by chance */
+            double d = (double)below(1000) / 8; /* numbers that do not occur by chance */
             float f[2] = {(float)below(1000) / 8, -(float)below(10)};
             memcpy(s->vector[i] + 8 * k, i % 4 == 1 ? (void *)&d : i % 4 == 2 ? (void *)f : (void *)&v, 8);
         }
@@ -294,7 +294,7 @@ static bool branches_alike(const struct op *op, const struct state *in, uint64_t
     return true;
 }
 
-/* NULL: sums, bits and comparisons are what is said. */
+/* NULL: sums, bits and comparisons are as decoded. */
 static const char *wrong_value(const ZydisDecodedInstruction *z, const struct op *op, const struct state *in,
                                const struct state *out)
 {
@@ -316,7 +316,7 @@ static const char *wrong_value(const ZydisDecodedInstruction *z, const struct op
     return low_bytes(want ^ value_of(out, op->dst), bytes, false) == 0 ? NULL : "another value";
 }
 
-/* NULL: it is what is said. */
+/* NULL: the effects are as decoded. */
 static const char *disagreement(const uint8_t *bytes, const ZydisDecodedInstruction *z, const struct insn_facts *f,
                                 const struct op *op)
 {

@@ -209,7 +209,7 @@ static const struct drawing drawings[] = {
      "P 5-10{S 5[0-10]L 9-10{S 9[10-14]S 10[14-20]}}"},
 };
 
-/* What a compiler has made, and the unrolled loops of it. */
+/* Compiler output, and its unrolled loops. */
 static const struct {
     const char *producer;
     struct drawing drawing;
@@ -284,9 +284,9 @@ static const struct {
       "P 5-9{S 5[0-10]L 6-7{S 7[10-14][18-1c][20-24][28-2c]S 6[14-18][1c-20][24-28][2c-30]}S 9[30-40]}"}},
 };
 
-/* ---- memory behind which there is nothing ---- */
+/* ---- memory with an inaccessible page after it ---- */
 
-static bool exact; /* what is asked for from now on is such */
+static bool exact; /* allocations from now on are of this kind */
 
 static struct block {
     uint8_t *end;
@@ -331,7 +331,7 @@ void world_free(void *p)
         (mem_free)(p);
 }
 
-/* No more than is asked for; as the end stays, the begin goes back. */
+/* Allocates exactly the requested size; growing keeps the end in place and moves the start back. */
 void *world_grow(void *items, size_t *capacity, size_t wanted, size_t item_size)
 {
     struct block *b = items ? block_of(items) : NULL;
@@ -350,7 +350,7 @@ void *world_grow(void *items, size_t *capacity, size_t wanted, size_t item_size)
 
 static struct guarded_room lent[12];
 
-/* What is lent, without room behind it: the debug information, */
+/* Borrowed data without room after it: the debug information, */
 static struct debug_function guarded_debug(struct debug_function d)
 {
     d.rows = guarded_copy(&lent[0], d.rows, d.row_count * sizeof *d.rows);
@@ -416,8 +416,8 @@ static void read_rows(const char *s, struct debug_function *d)
         char *end;
         *r = (struct line_row){.addr = strtoul(s, &end, 16), .is_stmt = true};
         r->line = (uint32_t)strtoul(end, &end, 10);
-        /* one column per line and kind of use would be too much for a drawing; the `for` line's parts differ as they do
-         * in life */
+        /* one column per line and kind of use would be too much for a drawing; the columns in the `for` line differ as
+         * in real code */
         r->column = (uint16_t)(r->line == 6 ? r->addr + 1 : 1);
         if (*end == ':')
             r->column = (uint16_t)strtoul(end + 1, &end, 10);
@@ -490,11 +490,11 @@ static void put(struct buf *out, const struct function_scopes *f)
         depth--, buf_char(out, '}');
 }
 
-/* Without a section there are no bytes to look at. */
+/* Without a section there are no bytes to read. */
 static const struct image no_bytes = {.arch = ARCH_X86_64, .path = "none", .build_id = ""};
 static const struct image *image = &no_bytes;
 
-/* One for all: what it keeps from one function to the next is nothing to the next. */
+/* Shared by all: state kept between functions must not affect the next one. */
 static struct assembler *assembler;
 
 static void test_drawing(const struct drawing *c, const char *producer)
@@ -540,12 +540,12 @@ static void test_drawing(const struct drawing *c, const char *producer)
     function_scopes_release(&out);
 }
 
-/* ---- loops beside each other on one line ---- */
+/* ---- several loops on one line ---- */
 
 static unsigned draw(uint64_t *random, unsigned n);
 
-/* A loop that begins where none to its left goes on begins a thing of its own; what overlaps are copies of one thing, as are all where
-   one loop has a single column, or where nothing is beside anything. */
+/* A loop that starts after all loops to its left have ended is a separate source loop. Overlapping ones are copies of
+   one loop, as are all if any of them has a single column, or if none are side by side. */
 static void test_beside(uint64_t seed)
 {
     enum { MOST_LOOPS = 7 };
@@ -707,24 +707,24 @@ static void test_names(void)
 
 /* ---- programs made from seeds ----
  *
- * A source of loops, conditions and inlined calls is drawn up, and lowered to blocks and rows as compilers do: loops rotated
- * or not, twice their body or beside a copy of themselves, left early, entered in the middle; with noise, instructions
- * moved, without a statement's mark, or of no line.
+ * A random source of loops, conditions and inlined calls is lowered to blocks and rows as compilers do: loops rotated or
+ * not, with their body duplicated or next to a copy of themselves, left early, entered in the middle; with noise:
+ * instructions that are moved, lack a statement's mark, or have no line.
  *
- * Programs with code are of x86-64's instructions too, so that graph and calls are those that cfg.c finds: with packed
- * arithmetic, calls (of OpenMP's runtime, of what never returns, with landing pads), parts elsewhere, dead code, conditions
- * without a line, loops that OpenMP shares out or that stand beside each other on a line, and whatever a line table may hold.
+ * Programs with code consist of x86-64 instructions, so that cfg.c finds the graph and the calls: with packed arithmetic,
+ * calls (of OpenMP's runtime, of noreturn functions, with landing pads), cold parts, dead code, conditions without a
+ * line, OpenMP worksharing loops, several loops on one line, and all kinds of line table rows.
  *
- * Of all: each instruction is in the one statement of its row, in a loop where its block is in one. Without noise: the `for`s
- * are loops at their own lines, in as many others as in the source. What comes of each to the letter is in made.trees, of
- * later ones a digest of SHEET at a time; GOLDEN=write writes it: read the difference.
+ * Invariants: each instruction is in exactly one statement, that of its row, and in a loop if its block is in one.
+ * Without noise, the `for`s are loops at their own lines, nested as in the source. The exact results are in made.trees,
+ * those of later programs as one digest per SHEET programs; GOLDEN=write rewrites it: review the difference.
  */
 
 enum { MADE = 0x40000000, PROGRAMS = 64, SHEET = 64, SHEETS = 40, MOST = 4096 };
 enum { CODED = 2000, CODED_SHOWN = 12, CODED_SHEET = 25 }; /* programs with code */
 enum { TEXT = 0x1000, COLD = 0x40000, CALLED = 0x80000, MOST_BYTES = 1 << 16 };
 
-/* Code that lies together, and its rows. */
+/* Contiguous code and its rows. */
 struct text {
     vaddr begin, at;
     uint8_t bytes[MOST_BYTES];
@@ -733,7 +733,7 @@ struct text {
 };
 
 struct made {
-    uint64_t shape, noise; /* two rows of random numbers: a copy of a body has its shape, and noise of its own */
+    uint64_t shape, noise; /* two streams of random numbers: a copy of a body has the same shape but its own noise */
     bool noisy;
     struct cfg cfg;
     struct debug_function debug;
@@ -742,15 +742,15 @@ struct made {
     } edges[MOST];
     uint32_t edge_count, label_count, label_block[MOST];
     uint32_t line, inlined, depth;
-    uint32_t for_depth[MOST]; /* by line of the procedure itself: how many loops the `for` there is in, itself too */
+    uint32_t for_depth[MOST]; /* by line of the procedure itself: nesting depth of its `for`, counting itself */
     vaddr at;
 
     /* With code. */
-    uint64_t code; /* a third row of random numbers; 0: there is none, an instruction is four bytes */
+    uint64_t code; /* a third random stream; 0: no code, each instruction has four bytes */
     struct text *texts;
     bool cold;   /* in the second of them */
     bool silent; /* conditions have no line of their own */
-    bool packed; /* so is most of what is calculated */
+    bool packed; /* so is most arithmetic */
     bool long_done;
     bool no_columns;
     unsigned nest; /* how many loops and calls are still to be put into each other */
@@ -800,7 +800,7 @@ static struct line_row *new_row(struct made *m, uint32_t line, unsigned column, 
     return r;
 }
 
-/* There is as much of it as there is to be. */
+/* The program has reached its planned size. */
 static bool is_full(const struct made *m)
 {
     return m->debug.row_count > MOST / 8;
@@ -835,13 +835,13 @@ static void put_jump(struct made *m, uint32_t label, bool always)
     m->jumps[m->jump_count].at = m->at;
     m->jumps[m->jump_count++].label = label;
     put_bytes(m, "\0\0\0\0", 4);
-    if (always && once_in(m, 8)) { /* code that nobody goes to, padding, and what is neither */
+    if (always && once_in(m, 8)) { /* unreachable code, padding, and bytes that are neither */
         unsigned first = draw(&m->code, 2), n = 1 + draw(&m->code, 7);
         put_bytes(m, &"\x90\x48\x01\xd8\x06\x0f\xaf\xc3"[first], n);
     }
 }
 
-/* What is called, by address; sorted, 16 bytes each. */
+/* Called functions by address; sorted, 16 bytes each. */
 static const char *const called[] = {
     "abort",
     "work",
@@ -921,7 +921,7 @@ static void calculate(struct made *m)
         call_somebody(m);
 }
 
-/* Marks of statements that are no instruction, and rows in which a line table has what it may. */
+/* Statement marks without an instruction, and other rows that a line table may contain. */
 static void add_marks(struct made *m, uint32_t line)
 {
     while (once_in(m, 8) && line > 3) {
@@ -957,7 +957,7 @@ static void emit(struct made *m, uint32_t line, unsigned column, bool marked)
     calculate(m);
 }
 
-/* What stands on a line, and what the compiler put there or took away. */
+/* The contents of a line, and what the compiler added or removed. */
 static void statement(struct made *m, uint32_t line, unsigned column)
 {
     unsigned what = m->noisy ? draw(&m->noise, 24) : 24;
@@ -1034,7 +1034,7 @@ static void condition(struct made *m, unsigned depth)
     place(m, end);
 }
 
-/* What debug information may say of a call, and may not. */
+/* Correct and incorrect debug information of a call. */
 static void odd_call(struct made *m, struct inline_call *c)
 {
     static const char *const callees[] = {"", ".omp_outlined_debug__", ".omp_outlined.", "ns::g", "g"},
@@ -1082,7 +1082,7 @@ static void call(struct made *m, unsigned depth)
     m->spans[index][1] = (struct addr_range){cold, m->code && !m->cold ? m->texts[1].at : cold};
 }
 
-/* The body, once or twice, with ways out of it or back in front of its end. */
+/* The body, once or twice, with exits and back edges before its end. */
 static void body(struct made *m, unsigned depth, uint32_t again, uint32_t out)
 {
     uint64_t shape = m->shape;
@@ -1143,7 +1143,7 @@ static void other_loop(struct made *m, unsigned depth)
     if (draw(&m->noise, 3) == 0) /* the keyword itself */
         emit(m, m->line, 3, true);
     m->line++;
-    if (draw(&m->noise, 8) == 0) /* by a way into its middle */
+    if (draw(&m->noise, 8) == 0) /* by an entry into its middle */
         branch(m, m->line, 3, step, false);
     if (once_in(m, 4)) { /* clang -O0 jumps to where it goes on anyhow, on the line of the keyword */
         new_row(m, m->line - 1 - draw(&m->code, 2), 3, true);
@@ -1186,7 +1186,7 @@ static void loop(struct made *m, unsigned depth)
     m->packed = packed;
 }
 
-/* Some on one line, beside each other or not told apart by their columns. */
+/* Several loops on one line, side by side or not separated by column. */
 static void loops_on_line(struct made *m)
 {
     unsigned column = 5, n = 1 + draw(&m->code, 3);
@@ -1211,7 +1211,7 @@ static void loops_on_line(struct made *m)
     m->line++;
 }
 
-/* A question of OpenMP's runtime, on a line of its own or on that of what lies before. */
+/* A query of OpenMP's runtime, on its own line or on that of the preceding code. */
 static void ask(struct made *m, uint32_t directive, unsigned whom)
 {
     const uint32_t lines[] = {directive, directive + 1, 5};
@@ -1339,7 +1339,7 @@ static void made_finish(struct made *m)
     m->cfg.entry_count = 1;
 }
 
-/* The distances of jumps, and all rows as one list. */
+/* Fills in jump distances, and merges all rows into one list. */
 static void finish_code(struct made *m)
 {
     m->texts[m->cold].at = m->at;
@@ -1355,7 +1355,7 @@ static void finish_code(struct made *m)
             m->debug.rows[m->debug.row_count++] = m->texts[k].rows[i];
 }
 
-/* What may be odd about a procedure as such. */
+/* Unusual features of whole procedures. */
 static void begin_code(struct made *m, uint64_t random)
 {
     static const char *const producers[] = {NULL, "", "clang version 14.0.6", "GNU C17 12.2.0 -O3",
@@ -1372,7 +1372,7 @@ static void begin_code(struct made *m, uint64_t random)
         m->debug.decl_file = draw(&m->code, 4);
     if (once_in(m, 8))
         m->debug.decl_line = 4 * draw(&m->code, 3);
-    if (once_in(m, 8)) /* of what lies before the procedure */
+    if (once_in(m, 8)) /* of the code before the procedure */
         new_row(m, 3, 1, true)->addr -= 8;
     if (once_in(m, 8))
         calculate(m); /* before the first row */
@@ -1430,7 +1430,7 @@ static void made_free(struct made *m)
     mem_free(m);
 }
 
-/* How many statements hold the instruction; the last of them. */
+/* Number of statements that contain the instruction; the last one is returned in `found`. */
 static unsigned statements_at(const struct function_scopes *f, vaddr at, const struct scope **found)
 {
     unsigned n = 0;
@@ -1521,7 +1521,7 @@ static void put_made(struct buf *out, const struct function_scopes *f, unsigned 
     buf_char(out, '\n');
 }
 
-/* All there is to know of it. */
+/* Prints all details of the function. */
 static void put_whole(struct buf *out, const struct function_scopes *f)
 {
     for (size_t i = 0; i < f->scopes.count; i++) {
@@ -1567,8 +1567,9 @@ static bool has_line(const struct source_line *lines, size_t n, const struct sou
     return found;
 }
 
-/* All lines with statements, each once: of the last row at an address, if it begins one, and more than padding at the begin of
-   its block; and those on which callees with such lines are called. How many the assembler has that are none, or has not. */
+/* All lines with statements, each once: of the last row at an address, if it begins a statement and is more than
+   padding at the start of its block; and lines with calls of callees that have such lines. Returns the number of
+   surplus and missing lines. */
 static size_t wrong_lines(struct assembler *a, const struct made *m, const struct cfg *cfg)
 {
     struct VEC(struct source_line) lines = {0};
@@ -1609,7 +1610,7 @@ static size_t wrong_lines(struct assembler *a, const struct made *m, const struc
     return wrong;
 }
 
-static const struct { /* a procedure's name, and where it is from if that does not say */
+static const struct { /* the name of a procedure, and its origin if the name does not contain it */
     const char *name, *from;
 } coded_names[] = {{"f", NULL},
                    {"f._omp_fn.0", NULL},
@@ -1687,7 +1688,7 @@ static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struc
         put_made(text, &out, 1);
     else
         put_whole(text, &out);
-    if (seed % 8 == 0) { /* what the assembler has done before is nothing to it */
+    if (seed % 8 == 0) { /* earlier work of the assembler has no effect on it */
         struct function_scopes again = {0};
         struct buf first = {0}, second = {0};
         exact = true;
@@ -1762,7 +1763,7 @@ static void compare_trees(const char *path, const struct buf *text)
     filemap_release(&map);
 }
 
-/* A line of a digest for what has been written since the last. */
+/* Adds a digest line for the text since the last one. */
 static void close_sheet(struct buf *sheet, struct buf *text, const char *what, uint64_t last)
 {
     if (sheet->len)
@@ -1807,7 +1808,7 @@ static void test_programs(void)
 int main(void)
 {
 #ifdef M_PERTURB
-    mallopt(M_PERTURB, 0x5a); /* what nobody has written yet is no 0 */
+    mallopt(M_PERTURB, 0x5a); /* uninitialized memory is not zero */
 #endif
     exact = true;
     assembler = assembler_create();

@@ -633,7 +633,7 @@ static void print_graph(struct buf *out, const struct cfg *g)
         buf_printf(out, " b%u", (unsigned)g->bad_bytes);
 }
 
-/* With `shifted`, a part of the function that nothing leads to lies in front of it: the graph is the same. */
+/* With `shifted`, the function is preceded by unreachable code of its own; the graph must be the same. */
 static void test_case(size_t i, bool shifted, struct cfg *g)
 {
     uint8_t text[512], cold[64], rodata[512], other[16] = {0xc3};
@@ -740,8 +740,8 @@ static void test_noreturn(void)
     }
 }
 
-/* A chain of functions, each calling the next and then returning; the last one calls abort: none returns. And no names
- * at all: all do. */
+/* A chain of functions, each calling the next and then returning. The last one calls abort, so none returns. Without
+ * names, all return. */
 static void test_noreturn_chain(void)
 {
     enum { COUNT = 2000 };
@@ -768,7 +768,7 @@ static void test_noreturn_chain(void)
             never += noreturn[i];
         CHECK_INT(never, named ? COUNT : 0);
         mem_free(noreturn);
-        /* On demand: two calls away from the name it is known; a long way off it is not looked for. */
+        /* On demand: detected two calls away from the named function, but not farther away. */
         noreturn = noreturn_find(&im, &table, false, 1);
         noreturn_follow(&im, &table, noreturn, (const uint32_t[]){COUNT - 3, 5}, 2);
         CHECK_INT(noreturn[COUNT - 3], named);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that are drawn, instruction by instruction, against a graph made address by address; and which of several never
- * return, against a set that grows until nothing changes.
+ * Random functions, compared with a graph built address by address; and the set of noreturn functions, compared with a
+ * fixed-point iteration.
  */
 #include "tests/fixtures/code_image.h"
 #include "tests/chance.h"
@@ -15,7 +15,7 @@ enum { PARTS = 2, PART_MOST = 200, ITEMS = 60 };
 static const vaddr begins[FUNCTIONS] = {0x800, 0x1000, 0x2000, 0x3000, 0x3800, 0x4000};
 static const vaddr nowhere = 0x9000;
 
-/* ---- what is drawn ---- */
+/* ---- random functions ---- */
 
 static struct part {
     vaddr begin;
@@ -26,7 +26,7 @@ static struct part {
 } parts[PARTS];
 static uint32_t part_count;
 
-static struct fix { /* the last four bytes of an instruction lead there */
+static struct fix { /* the last four bytes of the instruction are its target */
     uint32_t part, end;
     enum { TO_LABEL, TO_SUBROUTINE, TO_OTHER } to;
 } fixes[2 * ITEMS];
@@ -136,7 +136,7 @@ static struct image_section sections[FUNCTIONS];
 static struct function functions[FUNCTIONS];
 static struct function_table table = {.functions = functions};
 static const uint8_t noreturn[FUNCTIONS] = {[STOP] = 1};
-static uint32_t thunk; /* by whose name: the first two are of those that jump through a register */
+static uint32_t thunk; /* selected by name: the first two are thunks that jump through a register */
 
 static void make_image(void)
 {
@@ -176,7 +176,7 @@ static void draw_sites(void)
     }
 }
 
-/* Is it of a part that there is, and leads to one? */
+/* Is the site in an existing part, and is its target in one? */
 static bool is_site(size_t i)
 {
     return place_at(test_sites[i].begin) && place_at(test_sites[i].pad);
@@ -188,14 +188,14 @@ static struct jump_place { /* each byte of each part */
     struct insn in;
     bool starts, leads, called, flowed_to;
     uint32_t covered, falls_into; /* by how many instructions */
-    uint32_t entries;             /* how often it is one */
+    uint32_t entries;             /* number of entries at this address */
     bool ends;                    /* a block */
     bool goes_on, tail, padded;
-    uint8_t kind; /* of what ends it */
+    uint8_t kind; /* kind of its last instruction */
     uint32_t callee;
     bool calls; /* callee is valid */
 } places[PARTS][PART_MOST + 16];
-static bool odd; /* what depends on the order of work, or on tables, was met: not for here */
+static bool odd; /* the case depends on the order of work or on tables: not tested here */
 
 static struct jump_place *place_at(vaddr a)
 {
@@ -224,7 +224,7 @@ static void lead(vaddr a, bool by_call)
     explore(a);
 }
 
-/* The instruction there, and where control goes from it. */
+/* Decodes the instruction at `a` and follows its successors. */
 static void explore(vaddr a)
 {
     for (struct jump_place *at; (at = place_at(a)) && !at->starts;) {
@@ -341,7 +341,7 @@ static void make_graph(void)
     end_at_walls();
 }
 
-/* The block that the instruction at `a` is in begins there. */
+/* Start of the block that contains the instruction at `a`. */
 static vaddr block_of(vaddr a)
 {
     while (!place_at(a)->leads)
@@ -537,7 +537,7 @@ static struct program {
     struct image image;
 } program;
 
-/* Each calls some, branches, and ends in one of the ways there are; most names are of nothing. */
+/* Each function calls some others, branches, and ends in one of several ways. Most names have no special meaning. */
 static void draw_program(void)
 {
     static const char *const ends[] = {"\xc3", "\xf4", "\xeb\xfe", "\x90", "\xff\xe0", "\x06", "\x0f\x0b"};
@@ -557,7 +557,7 @@ static void draw_program(void)
                                                  .part_of = FUNCTION_NONE};
         for (uint32_t n = below(4); n > 0; n--) {
             uint32_t to = below(count), what = below(8);
-            if (what == 0) { /* a branch over what follows, or away */
+            if (what == 0) { /* a branch over the following code, or out of the function */
                 branches = true;
                 *p++ = 0x74;
                 *p++ = (uint8_t)(below(2) ? 5 : 0);
@@ -572,7 +572,7 @@ static void draw_program(void)
             memcpy(p, &distance, 4);
             p += 4;
         }
-        /* (What leads to nothing but padding behind a call is another matter: no compiler makes it.) */
+        /* (Code that only reaches padding after a call is excluded: compilers do not generate it.) */
         const char *last = branches ? "\xc3" : ends[below(ways)];
         memcpy(p, last, strlen(last));
     }
@@ -620,7 +620,7 @@ static bool leaves(const struct cfg_block *b, uint32_t f, const uint8_t *never)
     }
 }
 
-/* By the least there is to it: any block that can be reached leaves. */
+/* Minimal definition: some reachable block leaves the function. */
 static bool may_return(struct cfg *g, uint32_t f, const uint8_t *never)
 {
     struct cfg_input in = program_input(f, never);
@@ -673,7 +673,7 @@ static bool has_call(const struct cfg *g, uint32_t callee)
     return false;
 }
 
-/* What calls of `wanted` lead to: they, what they call, and what that calls. */
+/* Everything reachable through calls from `wanted`, including `wanted` itself. */
 static void reach_from(struct cfg *g, const uint32_t *wanted, size_t count, const uint8_t *named, bool *of)
 {
     bool now[MOST] = {false}, next[MOST];
@@ -693,7 +693,7 @@ static void reach_from(struct cfg *g, const uint32_t *wanted, size_t count, cons
     }
 }
 
-/* By notes of graphs that were made with names alone, in two lists; and who calls what was found. */
+/* From the notes of graphs that were built with names only, in two lists; also checks the callers that are found. */
 static bool closes_alike(struct cfg *g, const uint8_t *named, const uint8_t *want)
 {
     struct noreturn_notes notes[2], whole;

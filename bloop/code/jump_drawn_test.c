@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Indirect jumps that are drawn, each in one of many ways compilers write it: through tables, to labels, to pieces of code of
- * equal length, and out of the function.
+ * Random indirect jumps in the forms that compilers generate: through tables, to labels, to pieces of code of equal
+ * length, and out of the function.
  *
- * Behind the entries of a table that may be read lie others, that lead to places of the function as well, so that one too
- * many is seen as one too few is.
+ * The entries after the end of a table are valid targets too, so that both missing and surplus entries are detected.
  */
 #include "tests/fixtures/code_image.h"
 #include "tests/chance.h"
@@ -23,27 +22,27 @@ enum {
     FUNCTIONS_MOST = 3,
     FAR_AWAY = 0x01000000,
     JOINS_SEEN_THROUGH = 4,
-    LOOKED_THROUGH = 16 /* instructions between a branch and what it compares */
+    LOOKED_THROUGH = 16 /* number of instructions examined between a branch and its comparison */
 };
 
 static struct dispatch {
     uint8_t text[1024], table[8 * ENTRIES + 8], bytes[ENTRIES];
-    uint32_t size, labels[LABELS], head, leave_at[8], leave_count; /* leave: jumps to what is done otherwise */
+    uint32_t size, labels[LABELS], head, leave_at[8], leave_count; /* leave: jumps to the default case */
     uint32_t to[ENTRIES];                                          /* of `labels` */
     uint32_t read, joins;
-    uint32_t there, table_size; /* entries, and bytes, before the memory that holds the table ends */
-    const void *large;          /* the table, where it is another than `table` */
+    uint32_t there, table_size; /* entries, and bytes, up to the end of the memory that holds the table */
+    const void *large;          /* the table if it is not `table` */
     const char *writable;       /* the name of its section, where it may be written */
     enum {
         HALF,
         RUNS_OUT,
         CALLS,
         FAR
-    } end;       /* of the code; HALF, RUNS_OUT: where a table ends, its entry leads there */
-    bool lost;   /* on one way the index is something of which nothing is known */
-    bool unread; /* more entries are not there than are */
-    bool masked; /* no comparison says how many there are */
-    bool narrow; /* nothing is added to the index: where the table is known late, what is not needed is not read */
+    } end;       /* of the code; HALF, RUNS_OUT: the target of the entry that ends the table */
+    bool lost;   /* the index is unknown on one path */
+    bool unread; /* more entries are missing than present */
+    bool masked; /* no comparison bounds the number of entries */
+    bool narrow; /* nothing is added to the index: unneeded entries are not read if the table is found late */
 } t;
 
 static void byte(uint32_t value)
@@ -57,7 +56,7 @@ static void word(uint32_t value)
         byte(value >> 8 * i & 255);
 }
 
-/* An instruction of one or two bytes with a register and another, or memory. */
+/* An instruction of one or two bytes with two registers, or a register and memory. */
 static void rex(bool wide, int reg, int index, int base)
 {
     byte(0x40 | (uint32_t)wide << 3 | (uint32_t)(reg & 8) >> 1 | (uint32_t)(index > 0 ? index & 8 : 0) >> 2 |
@@ -116,7 +115,7 @@ static void leave_if(uint32_t condition)
     word(0);
 }
 
-/* What is in between, and does nothing to registers at hand. */
+/* Filler instructions that do not affect the registers in use. */
 static void fill(void)
 {
     for (uint32_t n = below(3); n > 0; n--)
@@ -158,14 +157,14 @@ static void guard(int reg, uint32_t n)
         memory(0x83, false, 7, RBP, NO_REG, 1, slot);
         byte(n - 1);
         leave_if(ABOVE);
-        if (below(12) == 0) { /* read again it is of another frame */
+        if (below(12) == 0) { /* a second load uses another frame */
             memory(0x8d, true, RBP, RBP, NO_REG, 1, 256);
             t.lost = true;
         }
         memory(0x8b, false, reg, RBP, NO_REG, 1, slot);
         return;
     }
-    if (way == 2 || way == 3) { /* over what leaves */
+    if (way == 2 || way == 3) { /* over the exit */
         compare(reg, way == 2 ? n - 1 : n);
         byte(0x70 | (way == 2 ? BELOW_EQUAL : BELOW));
         byte(5);
@@ -182,7 +181,7 @@ static void guard(int reg, uint32_t n)
     leave_if(way == 4 ? ABOVE : way == 6 ? GREATER : ABOVE_EQUAL);
 }
 
-/* From `reg`, whose value is below n, on: what is an index into n entries, in the register that is given back. */
+/* Computes an index into n entries from `reg`, whose value is below n; returns its register. */
 static int index_of(int reg, uint32_t *n)
 {
     static const int others[] = {RCX, RDI, 8, 9};
@@ -224,14 +223,14 @@ static void add_number(int into, int from, int32_t value)
     memory(0x8d, false, into, from, NO_REG, 1, value);
 }
 
-/* The index, told to be below *n in some way; what register it is in. */
+/* Bounds the index to values below *n; returns its register. */
 static int bounded(uint32_t *n)
 {
     int reg = (const int[]){RDI, RSI, 8, 10, RCX}[below(5)];
     uint32_t k = 1 + below(20), other = 1 + below(8);
     if (t.head)
         memory(0x8b, false, reg, RSI, NO_REG, 1, 4);
-    if (below(3) == 0) { /* it is calculated; what was known of the register before does not count */
+    if (below(3) == 0) { /* computed: the previous value of the register is irrelevant */
         if (below(2))
             guard(reg, 2);
         t.lost = false;
@@ -254,12 +253,12 @@ static int bounded(uint32_t *n)
         guard(reg, *n + k);
         add_number(RAX, reg, -(int32_t)k);
         return RAX;
-    case 3: /* what is compared is four times as much */
+    case 3: /* the compared value is four times as large */
         memory(0x8d, false, RAX, NO_REG, reg, 4, 0);
         compare(RAX, 4 * (*n - 1) + below(4));
         leave_if(ABOVE);
         break;
-    case 4: /* in two ways: as the greater number says */
+    case 4: /* two paths: the larger bound applies */
         t.joins++;
         registers(0x85, false, RBX, RBX);
         byte(0x74);
@@ -270,7 +269,7 @@ static int bounded(uint32_t *n)
         uint32_t on = t.size;
         byte(0);
         t.text[over] = (uint8_t)(t.size - over - 1);
-        if (below(6) == 0) { /* in one of them it is twice something, and nothing says how much that is */
+        if (below(6) == 0) { /* on one path the index is doubled and has no known bound */
             memory(0x8d, false, reg, NO_REG, RBX, 2, 0);
             t.lost = true;
         } else if (below(2)) {
@@ -281,7 +280,7 @@ static int bounded(uint32_t *n)
             rex(false, 0, NO_REG, reg);
             byte(0xb8 | (uint32_t)(reg & 7));
             word(other - 1);
-            if (below(2)) { /* from a branch to there, which says nothing of it */
+            if (below(2)) { /* reached by a branch that implies no bound */
                 registers(0x85, false, RBX, RBX);
                 byte(0x75);
                 byte(1);
@@ -338,7 +337,7 @@ static void jump_through(int index, uint32_t form, int base)
     case 4: /* four bytes of address */
         memory(0x8b, false, target, NO_REG, index, 4, TABLE_AT);
         break;
-    default: /* a byte that is the index of the table, of which nobody says how many there are */
+    default: /* a byte indexes the table, and its own bound is unknown */
         memory(0x0fb6, false, target, NO_REG, index, 1, BYTES_AT);
         memory(0x8b, true, target, NO_REG, target, 8, TABLE_AT);
     }
@@ -366,10 +365,10 @@ static void put_places(void)
         uint32_t distance = t.size - (t.leave_at[i] + 4);
         memcpy(t.text + t.leave_at[i], &distance, 4);
     }
-    if (t.narrow) /* what is done otherwise has another use for the register of the table */
+    if (t.narrow) /* the default case uses the table register for something else */
         address_into(12, TEXT_AT + t.labels[0]);
     byte(0xf4);
-    if (t.end == CALLS) {                  /* what never returns: behind it nothing need be */
+    if (t.end == CALLS) {                  /* a noreturn call: no code need follow */
         t.labels[LABELS / 2 - 1] = t.size; /* (the last that is led to) */
         byte(0xe8);
         word(0x100000);
@@ -381,7 +380,7 @@ static void put_places(void)
     }
 }
 
-/* `open`: nothing says how many there are, but what is behind them. */
+/* `open`: only the bytes after the entries bound their number. */
 static void put_entries(uint32_t form, bool open)
 {
     uint32_t size = form == 2 || form == 3 || form == 4 ? 4 : 8, from = form == 2 || form == 3 ? TABLE_AT : 0;
@@ -392,7 +391,8 @@ static void put_entries(uint32_t form, bool open)
     }
 }
 
-/* The table's address in a register, once for all that comes: at once, by a copy, a sum or memory, or the same in two ways. */
+/* Puts the table's address in a register for all later uses: directly, by a copy, a sum or memory, or identically on
+   two paths. */
 static void set_base(int base)
 {
     uint32_t way = below(5);
@@ -437,7 +437,7 @@ static void draw_dispatch(void)
         jump_through(RDI, form, base);
     } else {
         int index = bounded(&n);
-        for (uint32_t joins = below(3) ? 0 : below(7); joins > 0; joins--, t.joins++) { /* so many are looked through */
+        for (uint32_t joins = below(3) ? 0 : below(7); joins > 0; joins--, t.joins++) { /* number of joins searched */
             registers(0x85, false, RBX, RBX);
             byte(0x74);
             byte(1);
@@ -456,8 +456,7 @@ static void draw_dispatch(void)
     t.there = t.read;
     t.table_size = sizeof t.table;
     if (!open && form < 5 &&
-        below(6) ==
-            0) { /* memory ends in front of the last entries: half of them are enough, or two where no comparison says how many */
+        below(6) == 0) { /* half of the entries, or two if unbounded, are before the end of memory */
         uint32_t size = form == 2 || form == 3 || form == 4 ? 4 : 8;
         t.there = below(t.read);
         t.table_size = t.there * size + below(size);
@@ -467,7 +466,7 @@ static void draw_dispatch(void)
     put_entries(form, open || form == 5);
 }
 
-/* Where the entries lead that may be read. */
+/* Targets of the entries that are readable. */
 static void put_wanted(struct buf *out)
 {
     bool led_to[LABELS] = {false};
@@ -478,7 +477,7 @@ static void put_wanted(struct buf *out)
             buf_printf(out, " %x", t.labels[i]);
 }
 
-/* The graph of the first of several functions, which lie in the first section one behind the other. */
+/* Builds the graph of the first of several functions, which are contiguous in the first section. */
 static void build_several(struct image_section *memory_of, size_t count, const uint32_t *sizes, uint32_t functions,
                           struct cfg *g)
 {
@@ -560,14 +559,14 @@ static void test_tables(void)
 
 /* ---- labels, and pieces of equal length ---- */
 
-/* May an instruction of the function begin there? In front of `code` is known where they do. */
+/* Can an instruction of the function start there? Before `code`, the starts are known. */
 static bool may_begin(uint64_t place, uint32_t code, const bool *starts)
 {
     return place < t.size && (place >= code || starts[place]);
 }
 
-/* Threaded code, whose jump nobody can follow: it may go to all that the function takes the address of, by itself or in a table of
-   at least two. */
+/* Threaded code with an unresolvable jump: the targets are all labels whose address the function takes, directly or in
+   a table of at least two. */
 static bool goes_to_labels(struct cfg *g)
 {
     enum { TAKEN = 5, PLACES = 64 };
@@ -624,8 +623,8 @@ static bool goes_to_labels(struct cfg *g)
     return led_alike(&got, &want);
 }
 
-/* Pieces of code as long as each other: all that there are up to the end, or to what is no code; and no more than 64. Not of one
-   byte: that may be any label and number. */
+/* Pieces of code of equal length: targets up to the end or to invalid code, at most 64. Not of one byte: such an index
+   could be any label plus a number. */
 static bool goes_to_pieces(struct cfg *g)
 {
     enum { PIECES_MOST = 64 };
@@ -658,8 +657,8 @@ static bool goes_to_pieces(struct cfg *g)
 
 /* ---- several jumps through few tables ---- */
 
-/* Those that may go to the same places, if these are two or more, all go through the one of the lowest address. Tables may lie behind
-   the code, where they are no code. */
+/* Jumps that share two or more targets are all routed through the one with the lowest address. Tables may follow the
+   code; they are not code. */
 static bool joins_dispatches(struct cfg *g)
 {
     enum { JUMPS = 6, TABLES = 3, BETWEEN = 0x80 };
@@ -727,7 +726,7 @@ static bool joins_dispatches(struct cfg *g)
     return led_alike(&got, &want) && g->table_bytes == bytes;
 }
 
-/* Entries that are parts of larger things: as far as 64 bytes from each other. A number that nothing is multiplied with is no index. */
+/* Entries embedded in larger records: strides up to 64 bytes. A number that is not multiplied is not an index. */
 static bool finds_steps(struct cfg *g)
 {
     enum { STEP_MOST = 64 };
@@ -755,13 +754,13 @@ static bool finds_steps(struct cfg *g)
     return led_alike(&got, &want);
 }
 
-/* An index of which its size alone says how many there may be; of one with a sign, or of more bytes, it does not. */
+/* An index bounded only by its size. Signed or wider indices are not bounded. */
 static void test_sizes(void)
 {
     enum { LONG = 300, BYTE = 256, LABELS_AT = 64, INNER_AT = 0x7000 };
     static const struct {
         const char *name;
-        uint32_t load, narrow; /* instructions: from memory, and then in the register; 0: none */
+        uint32_t load, narrow; /* instructions: load from memory, then narrow in the register; 0: none */
         bool from_table, wide;
         uint32_t count, shift;
     } cases[] = {
@@ -805,7 +804,7 @@ static void test_sizes(void)
         memory(0xff, false, 4, NO_REG, RAX, 8, TABLE_AT);
         while (t.size < LABELS_AT + 2)
             byte(t.size < LABELS_AT ? 0xcc : 0xc3);
-        for (uint32_t k = 0; k < LONG; k++) /* what is behind the entries of a byte leads elsewhere */
+        for (uint32_t k = 0; k < LONG; k++) /* the entries after the range of a byte have other targets */
             table[k] = TEXT_AT + LABELS_AT + (k >= BYTE);
         struct image_section memory_of[] = {
             {.name = ".text", .addr = TEXT_AT, .bytes = t.text, .size = t.size, .alloc = true, .exec = true},
@@ -874,7 +873,7 @@ static void test_large(void)
         const char *name;
         enum large_way way;
         uint32_t values; /* that the index may have */
-        bool hole;       /* an entry that leads nowhere: a table of which nothing is said ends there */
+        bool hole;       /* an entry with an invalid target ends an unbounded table */
         const char *led_to;
     } cases[] = {
         {"as many as there may be", GUARDED, LARGEST, true, " 80 90 1/1"},
@@ -904,7 +903,7 @@ static void test_large(void)
     mem_free(table);
 }
 
-/* What says how many there are may stand 200 instructions in front of where they are read. */
+/* The bound may be set up to 200 instructions before the load. */
 static void test_far_bound(void)
 {
     enum { FURTHEST = 200, READ = 3 };
@@ -945,7 +944,7 @@ static void test_constants(void)
     static const struct {
         const char *name;
         uint32_t number;
-        const char *widen; /* what is made of it; then of the entry */
+        const char *widen; /* how it is widened; then the same for the entry */
         uint32_t widen_size;
         bool four, sign; /* bytes of an entry */
         uint32_t table;
@@ -997,7 +996,7 @@ static void test_constants(void)
     cfg_release(&g);
 }
 
-/* For one jump so much is looked at, however much there is: an index whose bits are told too far in front has any number of values. */
+/* The work for one jump is limited: an index whose bound is set too far back is unbounded. */
 static void test_steps(void)
 {
     enum { FEW = 3900, MANY = 4100, READ = 4, MOST = 6, LABELS_BEHIND = 32 };
@@ -1026,13 +1025,13 @@ static void test_steps(void)
     cfg_release(&g);
 }
 
-/* A table ends where the functions behind make the address of something else; so many of their bytes are looked at. */
+/* A table ends at an object whose address a following function takes; only a limited number of its bytes is scanned. */
 static void test_neighbours(void)
 {
     enum { LOOKED_AT = 16384, ENDS = 3, THERE = 6, MAKES = 7, CODE_AT = 0x10000 };
     static const struct {
         const char *name;
-        uint32_t first, at; /* bytes of the next function; where the address is made, from its begin */
+        uint32_t first, at; /* bytes of the next function; offset at which it takes the address */
         bool seen;
     } cases[] = {
         {"the first instruction of the next one", 100, 0, true},
@@ -1071,7 +1070,7 @@ static void test_neighbours(void)
     }
 }
 
-/* Where an entry of a table without bounds leads, so many instructions are looked at. */
+/* A limited number of instructions is examined at each target of an unbounded table. */
 static void test_far_end(void)
 {
     enum { FURTHEST = 200, GOOD = 2 };
@@ -1100,7 +1099,7 @@ static void test_far_end(void)
     cfg_release(&g);
 }
 
-/* An interpreter whose many pieces all end in a jump to any of them: nothing is made for each pair. */
+/* An interpreter in which many pieces end in a jump to any piece: no edge is stored for each pair. */
 static void test_threaded(void)
 {
     enum { PIECES = 16384, PIECE = 64, FIRST = 16, POINTERS_AT = 0x200000 };
@@ -1123,7 +1122,7 @@ static void test_threaded(void)
     build_one(memory_of, ARRAY_SIZE(memory_of), &g);
     CHECK_INT(g.indirect_jumps, PIECES + 1);
     CHECK_INT(g.unresolved_jumps, 0);
-    CHECK_INT(g.block_count, PIECES + 2); /* what is in front of the first jump, the jumps */
+    CHECK_INT(g.block_count, PIECES + 2); /* the code before the first jump, the jumps */
     CHECK_INT(g.succ_count, 2 * PIECES + 1);
     cfg_release(&g);
     mem_free(text);
@@ -1132,8 +1131,8 @@ static void test_threaded(void)
 
 /* ---- a base that is lost ---- */
 
-/* Differences from a label whose register is one thing on one way and another on others: the label is the one that the register is
-   given last in front of the jump, or else first behind it. What other registers are given does not count. */
+/* Offsets from a label whose register differs between paths: the label is the last one assigned before the jump, or
+   otherwise the first one after it. Assignments to other registers are ignored. */
 static bool finds_lost_base(struct cfg *g)
 {
     enum { LABELS_AT = 256, APART = 16, BASE = 12 };
@@ -1206,7 +1205,8 @@ static void test_others(void)
 
 /* ---- frames ---- */
 
-/* A jump to anywhere is a tail call where the stack is as high as at the entry: what is said of it, by adding up. */
+/* A jump with unknown target is a tail call if the stack depth equals that at the entry, computed by summing the pushes
+   and pops. */
 enum { STEPS_MOST = 300, LOOKED_BACK = 32, WAYS_MOST = 64 };
 
 static struct step {
@@ -1214,7 +1214,7 @@ static struct step {
     uint32_t size;
     int added; /* to the stack pointer */
     bool calls, from_frame, lost;
-    int over; /* a branch over so many of the next steps, which leave the stack as it is; 0: none */
+    int over; /* a branch over this many following steps, which do not change the stack; 0: none */
 } const steps_known[] = {{"\x53", 1, -8, false, false, false, 0},                /* push %rbx */
                          {"\x48\x83\xec\x10", 4, -16, false, false, false, 0},   /* sub $16,%rsp */
                          {"\x5b", 1, 8, false, false, false, 0},                 /* pop %rbx */
@@ -1222,7 +1222,7 @@ static struct step {
                          {"\x48\x8d\x64\x24\x08", 5, 8, false, false, false, 0}, /* lea 8(%rsp),%rsp */
                          {"\xff\xd1", 2, 0, true, false, false, 0},              /* call *%rcx */
                          {"\xff\xc6", 2, 0, false, false, false, 0},             /* inc %esi */
-                         {"\xff\xc6", 2, 0, false, false, false, 0},             /* and once more */
+                         {"\xff\xc6", 2, 0, false, false, false, 0},             /* the same again */
                          {"\xc9", 1, 8, false, true, true, 0},                   /* leave */
                          {"\x48\x8d\x65\xf0", 4, -16, false, true, true, 0},     /* lea -16(%rbp),%rsp */
                          {"\x48\x83\xe4\xf0", 4, 0, false, false, true, 0}};     /* and $-16,%rsp */
@@ -1244,7 +1244,7 @@ static bool taken_down(const struct step *steps, int count)
     return last < 0 || !steps[last].calls;
 }
 
-/* The branch that leads to behind step `last`; -1: none does. */
+/* The branch that targets the step after `last`; -1: none. */
 static int branch_behind(const struct step *steps, int last)
 {
     for (int i = 0; i <= last; i++)
@@ -1253,7 +1253,7 @@ static int branch_behind(const struct step *steps, int last)
     return -1;
 }
 
-/* What is branched over need not be looked at; where too many ways come together, the search goes no further back. */
+/* Code that is branched over need not be examined; the search stops where too many paths join. */
 static bool is_tail_call(const struct step *steps, int count)
 {
     int added = 0, ways = 0;
@@ -1297,7 +1297,7 @@ static int draw_steps(struct step *steps)
             steps[count++] = steps_known[below(known)];
     for (uint32_t n = below(16) ? 0 : WAYS_MOST / 2 - 1 + below(3); n > 0; n--)
         count += put_way_around(steps + count);
-    for (uint32_t n = below(3) ? 0 : 28 + below(10); n > 0; n--) /* and long nothing */
+    for (uint32_t n = below(3) ? 0 : 28 + below(10); n > 0; n--) /* then a long stretch without effect on the stack */
         steps[count++] = steps_known[6];
     return count;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Switches and computed gotos as compilers make them: the source below is compiled by what is installed here, for
- * x86-64 and AArch64, at all levels, position independent and not. Every indirect jump must be resolved and every byte
- * of every function be code, padding or table: a target too few leaves code unreached, one too many shows as overlap or
- * undecodable bytes.
+ * Switches and computed gotos as compilers generate them: the source below is compiled with the installed compilers for
+ * x86-64 and AArch64, at all levels, position independent or not. Every indirect jump must be resolved, and every byte
+ * of every function must be code, padding or table: a missing target leaves code unreached, and a surplus one causes an
+ * overlap or undecodable bytes.
  */
 #include "bloop/code/code.h"
 #include "tests/tap.h"

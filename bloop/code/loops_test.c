@@ -66,7 +66,7 @@ static void edge(struct graph *t, uint32_t from, uint32_t to)
     *vec_push(&t->edges) = (struct edge){.from = from, .to = to};
 }
 
-/* "0>1 1~2 1=3": blocks up to the greatest number; `~` to a landing pad, `=` to the block that lies behind */
+/* "0>1 1~2 1=3": blocks up to the greatest number; `~` to a landing pad, `=` to the block that follows */
 static void graph_parse(struct graph *t, const char *text, const char *entries)
 {
     uint32_t blocks = 1, from, to, entry[8];
@@ -190,7 +190,7 @@ static void test_drawn(void)
 enum { MAX = 24 };
 struct reference {
     uint32_t n, clock;
-    bool edge[MAX][MAX], jump[MAX][MAX]; /* jump: some edge is none to a landing pad */
+    bool edge[MAX][MAX], jump[MAX][MAX]; /* jump: some edge does not go to a landing pad */
     uint32_t order[MAX];                 /* of a depth-first search; 0: unreached */
     uint32_t loops, splits;
     struct {
@@ -228,9 +228,10 @@ static uint32_t reaches(const struct reference *r, uint32_t from, uint32_t set)
     return seen;
 }
 
-/* Havlak's forest by definition: the loops of a set are its strongly connected regions; what is searched first in one
-   is the header, and the loops within are those of the region without its header. One without a jump to its header is none.
-   One with the lowest entry of a loop `around` it (LOOP_NONE: there is none) that has several entries is one with it. */
+/* Havlak's forest by definition: the loops of a set are its strongly connected regions. The header is the first block
+   searched, and nested loops are those of the region without its header. A region without a jump to its header is not a
+   loop. A region that contains the lowest entry of a multiple-entry loop `around` it (LOOP_NONE: none) is merged with
+   it. */
 static void reference_loops(struct reference *r, const struct cfg *g, uint32_t set, uint32_t around)
 {
     uint32_t left = set;
@@ -300,8 +301,8 @@ static uint32_t leading_to(const struct reference *r, const struct cfg *g, uint3
     return body | 1u << first;
 }
 
-/* A loop whose first block another one begins in as well: what lies in front of that block just goes on to it, and the part of
-   the condition from there on leads to a rest of the loop, from behind which alone it comes back. */
+/* A loop that shares its first block with another: the code before that block falls through to it, and the part of the
+   condition from there on leads to the rest of the loop, the only source of its back edges. */
 static void reference_splits(struct reference *r, const struct cfg *g)
 {
     for (uint32_t l = 0, count = r->loops; l < count; l++) {
@@ -400,8 +401,8 @@ static void random_edge(struct graph *t, uint32_t blocks, bool pads)
     *vec_push(&t->edges) = (struct edge){.from = from, .to = to, .pad = pads && below(2)};
 }
 
-/* A loop whose condition is behind its body, and behind that the rest of the one around, which begins there as well; how many
-   edges else may make it another shape. */
+/* A loop with its condition after its body, followed by the rest of the enclosing loop, which starts at the same block;
+   returns the number of other edges, which may change the shape. */
 static uint32_t while_in_a_loop(struct graph *t, uint32_t blocks)
 {
     uint32_t body = 1 + below(blocks - 3), condition = body + 1 + below(blocks - 2 - body),

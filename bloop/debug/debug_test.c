@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DWARF: line programs and range lists made by hand, then what compilers write in every version and place. */
+/* DWARF: hand-made line programs and range lists, then compiler output in every version and layout. */
 #include "config.h"
 #include "bloop/binary_test.h"
 #include "bloop/debug/debug_int.h"
@@ -149,7 +149,7 @@ static void test_line_programs(void)
     struct buf b = {0};
     begin_program(&b, 4);
     set_address(&b, 0x1000);
-    buf_add(&b, "\x01\x02\x10", 3); /* no end of sequence: nothing says how far it goes */
+    buf_add(&b, "\x01\x02\x10", 3); /* no end_sequence: its extent is unknown */
     CHECK_ROWS(&b, w, "");
     b.bytes[4] = 9;
     CHECK_ROWS(&b, w, "");
@@ -236,7 +236,7 @@ static void test_ranges(void)
     buf_release(&b);
 }
 
-/* ---- what compilers write ---- */
+/* ---- compiler output ---- */
 
 static const char source[] = "extern volatile int sink;\n"                                     /* 1 */
                              "static inline __attribute__((always_inline)) int inner(int x)\n" /* 2 */
@@ -419,7 +419,7 @@ static void test_missing_split(void)
     mem_free(path);
 }
 
-/* The .dwo files lie elsewhere: in the first of the folders given, in a later one, or beside the binary. */
+/* The .dwo files are elsewhere: in the first given folder, in a later one, or next to the binary. */
 static void test_moved_split(void)
 {
     static const char *const folders[] = {"first", "second", "."};
@@ -457,7 +457,7 @@ static void test_moved_split(void)
     mem_free(second);
 }
 
-/* Names of procedures and of what is inlined into them, in the order of address. */
+/* Names of procedures and of the calls inlined into them, ordered by address. */
 static char *names_text(const char *path)
 {
     struct image *im = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The border to libdwarf, by itself: sections in memory, entries of one attribute in every form, lists of ranges and
- * trees that are drawn, against what was meant.
+ * The interface to libdwarf in isolation: sections in memory, entries of one attribute in every form, and random range
+ * lists and trees, compared with the intended values.
  */
 #include "config.h"
 #include "bloop/debug/debug_int.h"
@@ -60,7 +60,7 @@ static void release_units(struct file *m, struct buf *info, struct buf *abbrev)
     buf_release(abbrev);
 }
 
-/* A unit of 32-bit DWARF up to its entry; end_unit says how long it is. */
+/* Starts a 32-bit DWARF unit, up to its entry; end_unit sets its length. */
 static size_t begin_unit(struct buf *info, unsigned version, size_t abbrev)
 {
     size_t at = info->len;
@@ -160,7 +160,7 @@ static const struct wanted_attribute {
     {DW_AT_byte_size, A_NOTHING, 0},
 };
 
-static bool split; /* texts by number are those of a split file, whose table begins elsewhere */
+static bool split; /* string indices refer to a split file, whose table starts elsewhere */
 
 static const char *text_of(const struct form *f)
 {
@@ -243,7 +243,7 @@ static void put_info(struct buf *b, const struct die_info *d, const char *text)
         (unsigned long long)d->gnu_ranges_base, (unsigned long long)d->dwo_id);
 }
 
-/* The one text that may be there. */
+/* The only string that can be there. */
 static const char *text_in(const struct die_info *d, const struct wanted_attribute *a)
 {
     const char *const all[] = {d->name, d->link_name, d->comp_dir, d->dwo_name, d->producer};
@@ -256,7 +256,7 @@ static const char *text_in(const struct die_info *d, const struct wanted_attribu
     return text;
 }
 
-/* By themselves: a number with its sign, a reference that stays in the file, an expression. */
+/* Single values: a signed number, a reference within the file, an expression. */
 static bool single_is_right(struct file *m, Dwarf_Die die, const struct wanted_attribute *a, const struct form *f,
                             uint64_t unit)
 {
@@ -300,8 +300,7 @@ static void test_forms(unsigned version)
     struct unit_header h = {0};
     struct die_walk walk;
     unsigned code = 1, wrong = 0, read = 0;
-    size_t first =
-        begin_unit(&info, version, 0); /* another one in front, so that it does not begin where the section does */
+    size_t first = begin_unit(&info, version, 0); /* a preceding unit, so that this one is not at offset 0 */
     buf_add(&abbrev, "\1\x11\0\0\0", 5);
     buf_u8(&info, 1);
     end_unit(&info, first);
@@ -433,7 +432,7 @@ static void note_range(struct range_list *list, bool known, vaddr begin, vaddr e
         *vec_push(list) = (struct addr_range){begin, end};
 }
 
-/* An index, and the address that it stands for. */
+/* An index and the address that it denotes. */
 static bool put_index(struct buf *b, const vaddr *addresses, vaddr *v)
 {
     uint64_t i = below(12) ? below(ADDRESSES) : below(2) ? ADDRESSES : UINT64_MAX >> below(40);
@@ -442,7 +441,7 @@ static bool put_index(struct buf *b, const vaddr *addresses, vaddr *v)
     return i < ADDRESSES;
 }
 
-/* A list of DWARF 5 behind `at`, and what it says; it may end as damage does: cut, or with something unknown. */
+/* A DWARF 5 list after `at`, and its contents; it may end in damage: truncated, or an unknown entry. */
 static void draw_v5(struct buf *b, const vaddr *addresses, vaddr base, struct range_list *wanted)
 {
     for (unsigned n = below(8); n > 0; n--) {
@@ -563,7 +562,7 @@ static bool list_is_right(void)
                 : dwo ? ".debug_rnglists.dwo"
                       : ".debug_rnglists",
                 guarded_copy(&list_room, b.bytes, b.len), b.len);
-    if (five && dwo) /* (the file's own, which is not that of what is split) */
+    if (five && dwo) /* (that of the file itself, not of the split file) */
         put_section(&m, ".debug_rnglists", "\0\0\0\0", 4);
     struct dwarf_file f = {.elf = &m.elf, .w = m.w};
     base.addresses = &m.elf;
@@ -642,7 +641,7 @@ static void put_unit(struct buf *info, struct buf *abbrev)
     end_unit(info, at);
 }
 
-/* Of several sections of a name the first is taken; the list of them ends where memory does. */
+/* The first section of a given name is used; the section list ends when memory runs out. */
 static void test_sections(void)
 {
     static const char *const names[] = {".debug_info", ".debug_abbrev"};
@@ -680,7 +679,8 @@ static void test_sections(void)
     buf_release(&abbrev);
 }
 
-/* Of a name the first section is taken up, where it is one that libdwarf needs in a file of that kind; no other is even unpacked. */
+/* Only the first section of each name is loaded, and only if libdwarf needs it for this kind of file; no other section
+   is even decompressed. */
 static void test_what_is_loaded(void)
 {
     static const struct {
@@ -740,7 +740,7 @@ static void test_what_is_loaded(void)
     buf_release(&abbrev);
 }
 
-/* A text of a split file, by its number: there where both its place in the table and what is told there are in their sections. */
+/* A string of a split file, by index: found only if both its table entry and its offset are within their sections. */
 static void test_split_texts(void)
 {
     static const struct {
@@ -781,7 +781,7 @@ static void test_split_texts(void)
     }
 }
 
-/* What is damaged is said once of a file, with the place where that was seen first. */
+/* Damage is reported once per file, with its first location. */
 static void test_complaints(void)
 {
     struct file m;
@@ -795,7 +795,7 @@ static void test_complaints(void)
     file_release(&m);
 }
 
-/* The index of a package that is of no known version: nothing of the file is read, with libdwarf's words why. */
+/* A package index of an unknown version: the file is not read, and the warning quotes libdwarf. */
 static void test_damaged_index(void)
 {
     static const char *const names[] = {".debug_cu_index", ".debug_tu_index"};
@@ -815,7 +815,7 @@ static void test_damaged_index(void)
     buf_release(&abbrev);
 }
 
-/* A unit of no known version behind one that is sound: that is said once, with libdwarf's words. */
+/* A unit of an unknown version after a valid one: reported once, with libdwarf's message. */
 static void test_damaged_unit(void)
 {
     struct buf info = {0}, abbrev = {0};
@@ -833,7 +833,7 @@ static void test_damaged_unit(void)
     release_units(&m, &info, &abbrev);
 }
 
-/* Where there is no entry there is none, and that is said. */
+/* A missing entry is reported. */
 static void test_entry_outside(void)
 {
     struct buf info = {0}, abbrev = {0};
@@ -848,7 +848,7 @@ static void test_entry_outside(void)
     release_units(&m, &info, &abbrev);
 }
 
-/* Siblings that are said to be anywhere: the walk goes on in the section or ends, and reads no entry twice. */
+/* Sibling references to arbitrary offsets: the walk continues within the section or ends, and reads no entry twice. */
 static void test_siblings(void)
 {
     enum { ENTRIES = 6 };
@@ -899,7 +899,7 @@ static void test_siblings(void)
 
 enum { COLUMNS = 4, PACKED = 3 };
 
-/* Where each unit's parts begin, behind the headers of tables; or that it has none. */
+/* Start of each unit's contribution, after the table headers, or the fact that it has none. */
 static void test_package(unsigned version, unsigned offset_size)
 {
     static const uint32_t columns[COLUMNS] = {1, 3, 6, 8}; /* info, abbreviations, string offsets, lists of ranges */
@@ -980,9 +980,9 @@ static void test_package(unsigned version, unsigned offset_size)
     buf_release(&index);
 }
 
-/* ---- what is kept ---- */
+/* ---- cached values ---- */
 
-/* That of the key, else the first that is empty, else the one whose last use is longest ago. */
+/* The slot of the key, otherwise the first empty one, otherwise the least recently used one. */
 static void test_kept(void)
 {
     enum { MOST = 5 };
@@ -1008,7 +1008,7 @@ static void test_kept(void)
 int main(void)
 {
 #ifdef M_PERTURB
-    mallopt(M_PERTURB, 0xa5); /* what nobody has written yet is no 0 */
+    mallopt(M_PERTURB, 0xa5); /* uninitialized memory is not zero */
 #endif
     for (unsigned version = 2; version <= 5; version++)
         test_forms(version);

@@ -22,8 +22,8 @@ enum { FILES = 6, NO_NODE = -1 };
 
 static struct go_function_made {
     unsigned units;                            /* of code */
-    int file[UNITS], line[UNITS], node[UNITS]; /* file FILES: none of that number */
-    unsigned node_count, call_at[NODES], tree; /* call_at: the unit a node is called at; `units`: damage, none is */
+    int file[UNITS], line[UNITS], node[UNITS]; /* file FILES: no file has that number */
+    unsigned node_count, call_at[NODES], tree; /* call_at: unit of a node's call site; `units`: damaged */
     unsigned name_of[NODES];                   /* which name */
     unsigned known;                            /* units in front of where its table of lines is damaged */
     bool inlined;                              /* its record has the tables of that */
@@ -34,7 +34,7 @@ static unsigned version, quantum;
 
 static struct image image;
 static struct image_private priv;
-static struct image_section *sections; /* behind the last there is nothing, nor behind what is in them */
+static struct image_section *sections; /* nothing follows the last section or its contents */
 static uint32_t by_addr[5];
 static struct buf table, module, trees;
 static uint32_t list_at, list_end; /* the functions, in the table */
@@ -58,7 +58,7 @@ static void draw_function(struct go_function_made *f)
 {
     static const int odd[] = {INT32_MAX, INT32_MIN, -1, 0, INT32_MAX - 1};
     *f = (struct go_function_made){.units = 1 + below(UNITS), .node_count = below(NODES), .inlined = below(4) > 0};
-    if (below(8) == 0) { /* nothing: it is no entry */
+    if (below(8) == 0) { /* empty: not an entry */
         f->units = f->node_count = 0;
         return;
     }
@@ -95,7 +95,7 @@ static void put_difference(struct buf *b, int64_t difference, uint64_t length)
     buf_uleb(b, length);
 }
 
-/* Behind the last value: nothing, one of other code, or what no table has, as if it went on. */
+/* Bytes after the last value: none, a value for other code, or one that no table contains, as if it continued. */
 static void put_end(struct buf *b, int before, bool any, bool damaged)
 {
     switch (damaged ? 1 + below(any ? 5 : 4) : below(2) * 6) {
@@ -111,7 +111,7 @@ static void put_end(struct buf *b, int before, bool any, bool damaged)
     case 4:
         put_difference(b, before > 0 ? -1 : 1, (uint64_t)UINT32_MAX + 1);
         break;
-    case 5: /* (of the first one this says that it is -1) */
+    case 5: /* (in the first entry this means -1) */
         buf_add(b, "\0\1", 2);
         break;
     case 6:
@@ -125,7 +125,7 @@ static void put_end(struct buf *b, int before, bool any, bool damaged)
     buf_u8(b, 0);
 }
 
-/* Differences and lengths; the first one may be none, and no other. Where they begin. */
+/* Differences and lengths; only the first difference may be zero. Returns their offset. */
 static uint32_t put_values(struct buf *b, const int *values, unsigned n, bool damaged)
 {
     static const uint32_t more[] = {0, 1, 7, UINT32_MAX - UNITS};
@@ -164,7 +164,7 @@ struct value_tables {
     uint32_t files, lines, nodes;
 };
 
-/* `names`, `values`: what offsets of these are counted from. */
+/* `names`, `values`: bases of these offsets. */
 static void put_record(struct buf *b, size_t i, vaddr begin, const struct value_tables *v, uint32_t names,
                        uint32_t values)
 {
@@ -195,7 +195,7 @@ static void put_record(struct buf *b, size_t i, vaddr begin, const struct value_
     buf_u32(b, f->tree); /* (nothing of it) */
 }
 
-/* Of seven letters, so that the i-th begins at 1 + 8 * i. */
+/* Names of seven letters, so that the i-th starts at 1 + 8 * i. */
 static void put_names(struct buf *b, const char *what, unsigned n)
 {
     buf_u8(b, 0);
@@ -273,7 +273,7 @@ static void make_table(void)
         buf_u64(&list, at);
     buf_u32(&table, magic);
     buf_add(&table, "\0\0", 2);
-    buf_u8(&table, (uint8_t)(quantum == 1 && below(2) ? 0 : quantum)); /* (none said is 1) */
+    buf_u8(&table, (uint8_t)(quantum == 1 && below(2) ? 0 : quantum)); /* (0 means 1) */
     buf_u8(&table, 8);
     buf_u64(&table, made_count);
     if (version == 2) {
@@ -350,7 +350,7 @@ static void make_image(void)
     image = (struct image){.path = "made", .sections = sections, .section_count = count, .priv = &priv};
 }
 
-/* ---- what is wanted ---- */
+/* ---- expected result ---- */
 
 static int file_at(size_t function, unsigned unit)
 {
@@ -377,7 +377,7 @@ static void put_call(struct buf *b, size_t function, int node)
     }
 }
 
-/* Is it called from where code of the function is, and what that is in, too? What is not is said of nobody. */
+/* Does the call site belong to code of the function, also for all enclosing calls? Otherwise it is ignored. */
 static bool is_called(size_t function, int node)
 {
     for (; node != NO_NODE; node = made[function].node[made[function].call_at[node]])
@@ -432,7 +432,7 @@ static void put_wanted(struct buf *b, size_t function, vaddr begin)
             own++;
         put_call(&line, function, k);
         buf_str(&line, " of ");
-        if (own < f->units) /* that of its own code, as far as it is known */
+        if (own < f->units) /* the unit of its own code, if known */
             buf_printf(&line, "src.%03d", file_at(function, own));
         bool any = false;
         for (unsigned u = 0, end; u < f->units; u = end) {
@@ -452,7 +452,7 @@ static void put_wanted(struct buf *b, size_t function, vaddr begin)
     put_sorted(b, &lines);
 }
 
-/* ---- what comes ---- */
+/* ---- actual result ---- */
 
 static const char *file_of(const struct debug_function *f, uint32_t file)
 {
@@ -482,7 +482,7 @@ static void put_got(struct buf *b, const struct debug_function *f)
     put_sorted(b, &lines);
 }
 
-/* Of how many entries a table of so many bytes tells; SIZE_MAX: it is none. */
+/* Number of entries that a table of this size describes; SIZE_MAX: invalid table. */
 static size_t entries_within(size_t size)
 {
     struct go_table *t = NULL;
@@ -498,7 +498,8 @@ static size_t entries_within(size_t size)
     return count;
 }
 
-/* The section may end where the list of functions does, not before; of other pointers, or of no known version, it is none. */
+/* The section may end at the end of the function list but not before it; with another pointer size or an unknown
+   version it is invalid. */
 static bool ends_are_right(size_t entries)
 {
     uint8_t *bytes = (uint8_t *)(uintptr_t)sections[1].bytes;
@@ -514,7 +515,7 @@ static bool ends_are_right(size_t entries)
     sections[1].name = ".other";
     right = right && entries_within(table.len) == SIZE_MAX;
     sections[1].name = ".gopclntab";
-    for (uint32_t i = 2; i < image.section_count; i++) /* nothing describes the module: there are the functions still */
+    for (uint32_t i = 2; i < image.section_count; i++) /* no module description: only the functions remain */
         memset((uint8_t *)(uintptr_t)sections[i].bytes, 0, sections[i].size);
     right = right && entries_within(table.len) == entries;
     memset(bytes + 8, 0, 8); /* without functions, their list may be where the table ends */
@@ -545,7 +546,7 @@ static bool round_is_right(void)
         draw_function(&made[i]);
     make_table();
     make_module();
-    if (version >= 20 && trees.len && below(2)) /* the last node is cut behind what is read of it */
+    if (version >= 20 && trees.len && below(2)) /* the last node is truncated after its last field that is read */
         trees.len -= 4;
     else
         buf_u64(&trees, 0);

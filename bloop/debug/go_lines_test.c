@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Go's own table, as an assembler makes one of each version: its contents, and the result if it is damaged. */
+/* Go's own table, as assembled for each version: its contents, and the result if it is damaged. */
 #include "bloop/debug/debug_int.h"
 
 #include "bloop/binary_test.h"
 #include "tests/tap.h"
 
-/* main.f has main.inlined in it, called on line 10, and that main.deep, called on its line 3; main.g has neither. */
+/* main.f contains main.inlined, called on line 10, which contains main.deep, called on its line 3; main.g contains
+   neither. */
 static const char source[] =
     ".text\n.globl _start\n_start:\n.skip 32, 0x90\ng:\n.skip 16, 0x90\ntext_end:\n"
     "#if V == 2\n#define BASE tab\n#define FIRST 4\n#else\n#define BASE pcs\n#define FIRST 2\n#endif\n"
@@ -61,7 +62,7 @@ static void say(struct buf *out, const struct debug_function *f, vaddr base)
                    f->rows[i].file >= f->file_count ? "" : path_base(f->files[f->rows[i].file]), f->rows[i].line);
 }
 
-/* What the program says of both functions; "" without a table. */
+/* The line information of both functions; "" without a table. */
 static char *read_all(const char *path)
 {
     struct buf out = {0};
@@ -89,8 +90,8 @@ static char *read_all(const char *path)
     return out.bytes;
 }
 
-/* Through the room's door: the same entries, and of each address in and around both functions what the function that
-   holds it says. */
+/* Through the public interface: the same entries, and for each address in and around both functions the data of the
+   function that contains it. */
 static void test_door(const char *path)
 {
     struct image *im;
@@ -165,7 +166,7 @@ static void test_version(const char *version, const char *magic, const char *fla
     mem_free(path);
 }
 
-/* Whatever a byte of it says: no crash, and an end. */
+/* Any value of any of its bytes: no crash and no endless loop. */
 static void test_damaged(const char *version, const char *magic)
 {
     static const uint8_t values[] = {0, 1, 0x7f, 0xff};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Line programs and lists of ranges by chance, of each version, against what their operations are to do; without a file
- * around them.
+ * Random line programs and range lists of each version, compared with the effect of their operations; no file is
+ * involved.
  */
 #include "bloop/debug/debug_int.h"
 #include "tests/chance.h"
@@ -10,7 +10,7 @@
 
 enum { TEXT = 0x401000, TEXT_SIZE = 0x400 };
 static vaddr text = TEXT;                                           /* where the code of line programs is */
-enum { LINE = 1, STR, LINE_STR, ADDR, RANGES, RNGLISTS, SECTIONS }; /* the first is none */
+enum { LINE = 1, STR, LINE_STR, ADDR, RANGES, RNGLISTS, SECTIONS }; /* zero is not used */
 
 static struct made {
     struct image image;
@@ -82,7 +82,7 @@ static struct names {
     size_t folder_count, file_count;
 } names;
 
-/* As DWARF 2 to 4 have them: file 0 is none. */
+/* As in DWARF 2 to 4: file 0 does not exist. */
 static void put_names_v4(struct buf *b)
 {
     names.folders[names.folder_count++] = "";
@@ -116,7 +116,7 @@ static void put_string(struct buf *b, const char *s, unsigned form, unsigned off
     buf_add(to, s, strlen(s) + 1);
 }
 
-/* A number that fits; or bytes that nobody wants, in all forms there are. */
+/* A number that fits, or ignored bytes in any form. */
 static void put_number(struct buf *b, uint64_t v, unsigned form)
 {
     uint64_t n = below(5);
@@ -159,10 +159,10 @@ static const unsigned string_forms[] = {DW_FORM_string, DW_FORM_strp, DW_FORM_li
                       number_forms[] = {DW_FORM_data1,  DW_FORM_data2, DW_FORM_data4,  DW_FORM_data8,  DW_FORM_udata,
                                         DW_FORM_data16, DW_FORM_block, DW_FORM_block1, DW_FORM_block2, DW_FORM_block4};
 
-static const char **last_text[SECTIONS]; /* whose text is the last one in a section */
-static bool unknown; /* a field of a form of which nobody knows how long it is: what is behind it is not read */
+static const char **last_text[SECTIONS]; /* objects whose string is the last one in a section */
+static bool unknown;                     /* a field has a form of unknown length: the following fields are not read */
 
-/* A table of folders or files with its own formats: the name, the folder, what nobody wants, in any order. */
+/* A table of folders or files with its own formats: name, folder and ignored fields in any order. */
 static void put_names_v5(struct buf *b, bool files, unsigned offset_size)
 {
     enum { PATH = 1, FOLDER, MD5 = 5, NUMBERS = 5, NOBODYS = 0x99 };
@@ -302,7 +302,7 @@ static void put_extended(struct buf *b, const struct header *h, unsigned kind)
     struct buf op = {0};
     uint64_t v;
     switch (kind) {
-    case 0: /* of no length: nothing */
+    case 0: /* zero length: ignored */
         break;
     case 1:
         buf_u8(&op, DW_LNE_end_sequence);
@@ -357,7 +357,7 @@ static void put_standard(struct buf *b, const struct header *h, unsigned opcode)
         break;
     case DW_LNS_advance_pc:
         v = below(20);
-        if (r.address == 0 && below(2)) /* to where code is, without anything else that says so */
+        if (r.address == 0 && below(2)) /* to the start of code, if nothing else does */
             v = (text + below(TEXT_SIZE)) / (h->min_length ? h->min_length : 1) *
                 (h->version >= 4 && h->max_ops ? h->max_ops : 1);
         buf_uleb(b, v);
@@ -431,7 +431,7 @@ static void put_program(struct buf *b, const struct header *h)
     }
     if (below(4))
         put_extended(b, h, 1);
-    vec_release(&rows); /* what has no end says nothing */
+    vec_release(&rows); /* an incomplete sequence yields nothing */
 }
 
 static struct header draw_header(void)
@@ -450,7 +450,7 @@ static struct header draw_header(void)
     return h;
 }
 
-/* The unit's part of .debug_line, behind something else's. */
+/* The unit's part of .debug_line, after another unit's part. */
 static void put_unit(const struct header *h)
 {
     unknown = false;
@@ -470,7 +470,7 @@ static void put_unit(const struct header *h)
     } else {
         put_names_v4(&names_too);
     }
-    for (unsigned n = below(3); n > 0; n--) /* what a later version may add */
+    for (unsigned n = below(3); n > 0; n--) /* possible fields of later versions */
         buf_u8(&names_too, 0x77);
     put_program(&program, h);
     uint64_t length = 2 + (h->version == 5 ? 2 : 0) + h->offset_size + names_too.len + program.len;
@@ -493,7 +493,7 @@ static int by_begin(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Sequences in the order of addresses, of those that begin together the first; which have what is theirs alone. */
+/* Sequences in the order of addresses, the first of those with equal starts; only those with addresses of their own. */
 static struct row_list wanted_rows(void)
 {
     struct row_list all = {0};
@@ -574,7 +574,7 @@ static void test_programs(void)
         for (unsigned n = below(4); n > 0; n--)
             buf_u8(&m.bytes[LINE], 0xee);
         for (int i = STR; i <= LINE_STR; i++)
-            if (last_text[i] && below(2)) { /* a text without an end is none */
+            if (last_text[i] && below(2)) { /* an unterminated string is invalid */
                 m.bytes[i].len--;
                 *last_text[i] = "";
             }
@@ -605,17 +605,18 @@ static void test_programs(void)
 static bool is_damaged(struct die_info unit)
 {
     struct line_table t;
-    warnings_free(m.w); /* (which says nothing twice) */
+    warnings_free(m.w); /* (each message appears once) */
     m.file.w = m.w = warnings_create();
     line_table_read(&m.file, &m.image, &unit, true, &t);
     line_table_release(&t);
     return warnings_count(m.w) == 1;
 }
 
-/* One that is sound, and what makes it damaged; cut at any byte it says so, unless all of the program is there. */
+/* A valid program, and its damaged variants; one that is truncated is reported as damaged unless the program itself is
+   complete. */
 static void test_damage(void)
 {
-    enum { FRONT = 3 }; /* bytes of something else */
+    enum { FRONT = 3 }; /* bytes of other data */
     static struct guarded_room cut_off;
     struct header h = {2, 4, 1, 1, 14, 13, -5, true, {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}};
     for (h.version = 2; h.version <= 5; h.version++)
@@ -643,7 +644,7 @@ static void test_damage(void)
             m.parts[LINE].data = bytes - FRONT;
             unit.lines = FRONT + size;
             CHECK(is_damaged(unit));
-            unit.lines = NO_OFFSET; /* none is no damage */
+            unit.lines = NO_OFFSET; /* a missing program is not damage */
             CHECK(!is_damaged(unit));
             unit.lines = FRONT;
             for (unsigned version = 0; version < 8; version++) {
@@ -656,8 +657,7 @@ static void test_damage(void)
             size_t length_at = base_at - (h.version >= 4 ? 5 : 4) - h.offset_size, fields = h.version >= 4 ? 18 : 17;
             uint64_t length = 0, left = size - length_at - h.offset_size, odd;
             memcpy(&length, bytes + length_at, h.offset_size);
-            for (odd = 0; odd < fields;
-                 odd++) { /* a head that ends in the midst of its fields, or behind all there is */
+            for (odd = 0; odd < fields; odd++) { /* a header that ends inside its fields or after the section */
                 memcpy(bytes + length_at, &odd, h.offset_size);
                 CHECK(is_damaged(unit));
             }
@@ -710,7 +710,7 @@ static struct drawn_ranges draw_v4(vaddr base)
             buf_u64(b, UINT64_MAX);
             buf_u64(b, base);
         }
-        if (begin - base == UINT64_MAX || (begin == base && end == base)) /* these mean something else */
+        if (begin - base == UINT64_MAX || (begin == base && end == base)) /* these have another meaning */
             continue;
         buf_u64(b, begin - base);
         buf_u64(b, end - base);
@@ -724,7 +724,7 @@ static struct drawn_ranges draw_v4(vaddr base)
 enum { ADDRESSES = 20 };
 static vaddr addresses[ADDRESSES]; /* of .debug_addr, behind `addr_base` */
 
-/* Of an address; or one too far, also by so much that its eightfold is near again. */
+/* An index of an address, or one out of range, also so large that eight times the index wraps around. */
 static uint64_t some_index(bool *there)
 {
     uint64_t x = below(ADDRESSES + 2);
@@ -750,7 +750,7 @@ static struct drawn_ranges draw_v5(vaddr base)
         switch (kind) {
         case DW_RLE_base_addressx:
             buf_uleb(b, x);
-            if (!there) /* the end: what follows is counted from nowhere */
+            if (!there) /* end: the following offsets have no base */
                 n = 1;
             else
                 base = addresses[x];
@@ -788,13 +788,13 @@ static struct drawn_ranges draw_v5(vaddr base)
         }
     }
     if (below(20) == 0)
-        buf_u8(b, 8); /* nothing that is known: the end */
+        buf_u8(b, 8); /* an unknown entry ends the list */
     else
         buf_u8(b, 0);
     return d;
 }
 
-/* Sorted, what touches joined: byte by byte where there are few. */
+/* Sorted, with adjacent ranges joined: checked byte by byte for short lists. */
 static bool joined_right(const struct range_list *list, size_t from, const struct range_list *all)
 {
     bool right = true;
@@ -862,7 +862,7 @@ static void test_ranges(void)
             }
             if (base.gnu_ranges_base != NO_OFFSET)
                 info.ranges -= base.gnu_ranges_base;
-            for (size_t k = 0; k < from; k++) /* what is there already is left alone */
+            for (size_t k = 0; k < from; k++) /* existing entries are unchanged */
                 *vec_push(&got) = (struct addr_range){9 - k, 5};
             die_ranges(&m.file, &base, &info, &got);
             bool alike = got.count - from == lists[i].list.count;
@@ -931,7 +931,7 @@ static void test_bounds(void)
     CHECK_INT(right, ROUNDS);
 }
 
-/* Lists that are told by their place in a table which is not there, or that lie behind the end. */
+/* Lists whose index is in a missing table, or that are out of range. */
 static void test_lists_outside(void)
 {
     static const struct {
@@ -967,7 +967,7 @@ static void test_lists_outside(void)
     made_release();
 }
 
-/* As many ranges as one entry may have, and one more. */
+/* The maximum number of ranges of one entry, and one more. */
 static void test_many_ranges(void)
 {
     for (unsigned version = 4; version <= 5; version++) {
@@ -996,7 +996,7 @@ static void test_many_ranges(void)
     }
 }
 
-/* What is kept, against a list in the order of use. */
+/* Cached values, compared with a list in order of use. */
 static void test_kept(void)
 {
     enum { SLOTS = 5, KEYS = 9, ROUNDS = 2000 };

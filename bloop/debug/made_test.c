@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Debug information generated entry by entry, in numbers that no compiler writes, against its meaning: everything added
- * is noted as the text that reading must give. Made from seeds: another seed makes other programs.
+ * Debug information generated entry by entry, with combinations that compilers do not write, compared with its meaning:
+ * each addition is recorded as the text that reading must produce. Generated from seeds: another seed gives other
+ * programs.
  */
 #include "config.h"
 #include "bloop/binary_test.h"
@@ -16,10 +17,11 @@ enum { TEXT = 0x401000, TEXT_SIZE = 0x8000, UNITS = 12, LINE_STEP = 6 };
 
 /* ---- entries ---- */
 
-/* Sections, and the unit being made. Of a split file `addr`, `ranges` and `line` are those of the binary, lent. */
+/* Sections, and the unit under construction. For a split file `addr`, `ranges` and `line` are borrowed from the
+   binary. */
 struct maker {
     struct buf info, abbrev, line, aranges, ranges, str, line_str, str_offsets, addr, rnglists, link;
-    struct buf *shared; /* strings in the file that dwz makes; NULL: there is none */
+    struct buf *shared; /* strings in the dwz file; NULL: no such file */
     size_t unit;        /* where it begins; so do its parts of other sections, behind their headers: */
     size_t str_base, addr_base, lists_base, ranges_base;
     unsigned lists; /* of ranges, that are in the table in front of them */
@@ -64,14 +66,14 @@ static void put_offset(struct buf *b, uint64_t v, unsigned size)
         buf_u8(b, (uint8_t)(v >> 8 * i));
 }
 
-/* What kind of thing is said is told by the usual form of it; in which form it is written, by chance: readers must not care. */
+/* Callers name an attribute by its usual form; the form written is random, because readers must not depend on it. */
 
 struct form {
     unsigned form;
     unsigned bytes; /* 0: as LEB128 */
 };
 
-/* Of the forms that have room for it. */
+/* Chooses among the forms that can hold the value. */
 static unsigned put_in(struct maker *m, const struct form *forms, size_t count, uint64_t v)
 {
     const struct form *f;
@@ -168,7 +170,7 @@ static unsigned put_value(struct maker *m, const struct attribute *a)
     case DW_FORM_rnglistx:
         put_uleb(b, (uint64_t)a->number);
         return DW_FORM_rnglistx;
-    case DW_FORM_data8: /* an id, which has no other form */
+    case DW_FORM_data8: /* an id, which has only this form */
         buf_u64(b, (uint64_t)a->number);
         return DW_FORM_data8;
     default: /* DW_FORM_sec_offset */
@@ -188,7 +190,7 @@ static void put_attribute(struct maker *m, const struct attribute *a)
         put_sleb(&m->abbrev, a->number);
 }
 
-/* An entry with an abbreviation of its own; its offset. */
+/* An entry with its own abbreviation; returns its offset. */
 static uint64_t die(struct maker *m, unsigned tag, bool children, const struct attribute *list, size_t n)
 {
     uint64_t at = m->info.len;
@@ -198,7 +200,7 @@ static uint64_t die(struct maker *m, unsigned tag, bool children, const struct a
     put_uleb(&m->info, m->codes);
     if ((tag == DW_TAG_compile_unit || tag == DW_TAG_partial_unit || tag == DW_TAG_skeleton_unit) && m->version >= 5 &&
         !m->split) {
-        /* where its parts of other sections begin: before what is in them, for libdwarf */
+        /* start of its contributions to other sections: before their contents, for libdwarf */
         const struct attribute bases[] = {
             {DW_AT_str_offsets_base, DW_FORM_sec_offset, (int64_t)m->str_base, NULL},
             {DW_AT_addr_base, DW_FORM_sec_offset, (int64_t)m->addr_base, NULL},
@@ -225,7 +227,7 @@ static void put_length(struct buf *b, uint64_t length, unsigned offset_size)
     put_offset(b, length, offset_size);
 }
 
-/* The length in front of what came since `at`. */
+/* Sets the length field for the bytes since `at`. */
 static void set_length(struct buf *b, size_t at, unsigned offset_size)
 {
     size_t field = at + (offset_size == 8 ? 4 : 0);
@@ -283,7 +285,7 @@ static void unit_begin(struct maker *m, unsigned type, uint64_t id)
         begin_parts(m);
 }
 
-/* Of a unit whose entry has nothing below it. */
+/* Closes a unit whose entry has no children. */
 static void unit_close(struct maker *m)
 {
     set_length(&m->info, m->unit, m->offset_size);
@@ -298,15 +300,15 @@ static void unit_end(struct maker *m)
     unit_close(m);
 }
 
-/* `least`: 4 where there are expressions. */
+/* `least`: 4 if there are expressions. */
 static void pick_version(struct maker *m, unsigned least)
 {
     m->version = least + pick(m, 6 - least);
     m->offset_size = m->version > 2 && pick(m, 3) == 0 ? 8 : 4;
 }
 
-/* A table with "a.c" and "inc/b.h" in turn, a row every LINE_STEP bytes of [begin, end), numbered as if there were rows
-   from TEXT on. Where it begins. */
+/* A table that alternates "a.c" and "inc/b.h", with a row every LINE_STEP bytes of [begin, end), numbered as if rows
+   started at TEXT. Returns its offset. */
 static uint64_t make_lines(struct maker *m, vaddr begin, vaddr end)
 {
     static const uint8_t operands[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
@@ -447,7 +449,7 @@ static bool is_fortran(unsigned language)
 /* ---- variables ---- */
 
 struct made_type {
-    uint64_t at, bytes; /* 0: nobody knows */
+    uint64_t at, bytes; /* 0: unknown */
 };
 
 /* A number of 1, 2, 4, ... bytes, or arrays of arrays of it, under names and qualifiers. */
@@ -478,7 +480,7 @@ static struct made_type make_type(struct maker *m, bool fortran)
             t.bytes *= (uint64_t)n;
         }
         end_children(m);
-        if (pick(m, 16) == 0) { /* its extent is not known: nor is what holds it */
+        if (pick(m, 16) == 0) { /* its size is unknown, and so is that of any containing type */
             t.at = DIE(m, DW_TAG_array_type, true, {DW_AT_type, DW_FORM_ref4, (int64_t)t.at, NULL});
             DIE(m, DW_TAG_subrange_type, false, {0});
             end_children(m);
@@ -492,13 +494,13 @@ static struct made_type make_type(struct maker *m, bool fortran)
 enum { ABSTRACTS = 8 };
 struct made_abstract {
     uint64_t at;
-    char name[8];                 /* "": it says none */
-    const struct made_type *type; /* NULL: it says none */
+    char name[8];                 /* "": no name */
+    const struct made_type *type; /* NULL: no type */
 };
 
 struct made_place {
     const struct made_abstract *abstracts;
-    int64_t frame; /* where the frame's base stands */
+    int64_t frame; /* offset of the frame base */
     struct addr_range procedure, code;
     char name[32];
     bool common;
@@ -528,7 +530,7 @@ static void make_variable(struct maker *m, const struct made_place *in, const st
             at += more;
         }
     }
-    if (pick(m, 8) == 0) { /* an operation more: it is not simply there */
+    if (pick(m, 8) == 0) { /* an additional operation: not a plain location */
         buf_u8(&where, 0x06);
         sound = false;
     }
@@ -539,7 +541,7 @@ static void make_variable(struct maker *m, const struct made_place *in, const st
          NULL},
         {DW_AT_type, typed ? DW_FORM_ref4 : 0, (int64_t)t->at, NULL},
         {DW_AT_location, DW_FORM_exprloc, (int64_t)where.len, where.bytes});
-    if (below) { /* nobody looks there */
+    if (below) { /* not searched */
         DIE(m, DW_TAG_variable, false, {DW_AT_name, DW_FORM_string, 0, "below"},
             {DW_AT_type, DW_FORM_ref4, (int64_t)t->at, NULL},
             {DW_AT_location, DW_FORM_exprloc, (int64_t)where.len, where.bytes});
@@ -566,7 +568,7 @@ static void make_variables(struct maker *m, const struct made_place *in, const s
 {
     for (unsigned n = pick(m, 4); n; n--)
         make_variable(m, in, types, pick(m, 100), wanted);
-    if (pick(m, 4) == 0) { /* what is in a class is not the procedure's */
+    if (pick(m, 4) == 0) { /* members of a class do not belong to the procedure */
         struct buf unsaid = {0};
         DIE(m, DW_TAG_structure_type, true, {DW_AT_name, DW_FORM_string, 0, "s"});
         make_variable(m, in, types, 0, &unsaid);
@@ -674,24 +676,24 @@ static void test_variables(uint64_t seed)
     maker_release(&m);
 }
 
-/* ---- procedures and what is inlined into them ---- */
+/* ---- procedures and their inlined calls ---- */
 
 struct made_callee {
     uint64_t at;
     unsigned unit;
-    bool split;               /* nobody else refers to it */
-    bool shared;              /* it is in the file that dwz makes */
+    bool split;               /* nothing else refers to it */
+    bool shared;              /* it is in the dwz file */
     char name[128], bare[16]; /* as seen from its own unit, and from others */
     char link_name[16], path[24];
     unsigned line;
 };
 struct made_procedure {
-    vaddr begin, inside, outside;  /* outside: behind its end, where no procedure is; 0: not asked */
-    struct range_list code, parts; /* parts: what rows are asked of */
+    vaddr begin, inside, outside;  /* outside: after its end, where no procedure is; 0: not queried */
+    struct range_list code, parts; /* parts: addresses whose rows are queried */
     bool entry;                    /* it is found without looking into others */
-    bool lost;                     /* what is said of it is in a split file that is not there */
-    size_t source;                 /* the callee that it is a copy of, or a number of its own */
-    uint64_t id;                   /* as it is said; 0: not asked */
+    bool lost;                     /* its description is in a missing split file */
+    size_t source;                 /* the callee that it is a copy of, or a unique number */
+    uint64_t id;                   /* as written; 0: not queried */
     struct buf said, rows, unit;
 };
 struct made_program {
@@ -699,7 +701,7 @@ struct made_program {
     struct VEC(struct made_callee) callees;
     struct VEC(struct made_procedure) procedures;
     struct buf missing; /* warnings, one a line */
-    char *gone;         /* that its split file is, says one */
+    char *gone;         /* message that its split file is missing */
     /* of the unit being made */
     unsigned unit;
     char files[3][24];
@@ -707,7 +709,7 @@ struct made_program {
     struct buf says;
 };
 
-/* A line's number; those that 32 bits do not hold, or that stand for none, are no lines. */
+/* A line number; values that exceed 32 bits, or that mean none, yield no line. */
 static struct attribute some_line(struct made_program *p, unsigned attribute)
 {
     static const int64_t large[] = {0xfffffffe, 0xffffffff, 0x100000001, INT64_MAX, -1};
@@ -721,7 +723,7 @@ static unsigned open_names(struct maker *m, char *path, size_t size, bool fortra
 {
     unsigned depth = pick(m, 4);
     *path = '\0';
-    for (unsigned i = 0; i < depth; i++) { /* a class holds procedures alone: those in it have link names */
+    for (unsigned i = 0; i < depth; i++) { /* a class holds only procedures: its members have linkage names */
         static const uint16_t tags[] = {DW_TAG_namespace, DW_TAG_class_type, DW_TAG_structure_type};
         unsigned kind = i + 1 == depth ? pick(m, 3) : 0;
         bool named = pick(m, 4) != 0;
@@ -742,7 +744,7 @@ static void close_names(struct maker *m, unsigned depth)
         end_children(m);
 }
 
-/* A procedure of the source: as it is, or a body whose name stands in its declaration. */
+/* A procedure of the source: complete, or a body whose name is in its declaration. */
 static void make_callee(struct made_program *p, bool fortran)
 {
     struct maker *m = &p->m;
@@ -788,7 +790,7 @@ static struct attribute put_list_v4(struct maker *m, const struct range_list *r,
             buf_u64(&m->ranges, UINT64_MAX);
             buf_u64(&m->ranges, base);
         }
-        if (pick(m, 4) == 0 && r->items[i].begin > base) { /* an empty one says nothing */
+        if (pick(m, 4) == 0 && r->items[i].begin > base) { /* an empty range is ignored */
             buf_u64(&m->ranges, r->items[i].begin - base);
             buf_u64(&m->ranges, r->items[i].begin - base);
         }
@@ -841,8 +843,8 @@ static struct attribute put_list_v5(struct maker *m, const struct range_list *r,
     return (struct attribute){DW_AT_ranges, DW_FORM_rnglistx, m->lists++, NULL};
 }
 
-/* The code as DWARF says it: two addresses, an address and a size, or a list, by a base or without. In any order: said
-   is what comes of it, sorted. */
+/* The code as DWARF describes it: two addresses, an address and a size, or a list with or without a base. In any order;
+   the result is sorted. */
 struct said_code {
     struct attribute low, high, ranges;
 };
@@ -874,7 +876,7 @@ static void cut_code(struct maker *m, vaddr begin, vaddr end, struct range_list 
     }
 }
 
-/* Of any unit; a split one knows its own alone, and nobody else knows those. */
+/* A callee of any unit; a split unit refers only to its own, and no other unit refers to those. */
 static const struct made_callee *any_callee(struct made_program *p, bool *own)
 {
     const struct made_callee *c;
@@ -909,7 +911,7 @@ static void make_inlines(struct made_program *p, vaddr begin, vaddr end, vaddr b
             cut_code(m, a, z, &code);
             struct said_code s = say_code(m, &code, base);
             struct attribute line = some_line(p, DW_AT_call_line);
-            vaddr entry = pick(m, 2) ? a + pick(m, 8) : 0; /* as gcc says it; clang does not */
+            vaddr entry = pick(m, 2) ? a + pick(m, 8) : 0; /* gcc writes this attribute; clang does not */
             DIE(m, DW_TAG_inlined_subroutine, true, s.low, s.high, s.ranges,
                 {DW_AT_abstract_origin, form_of(c, own), (int64_t)c->at, NULL},
                 {DW_AT_entry_pc, entry ? DW_FORM_addr : 0, (int64_t)entry, NULL},
@@ -920,7 +922,7 @@ static void make_inlines(struct made_program *p, vaddr begin, vaddr end, vaddr b
                        c->link_name, c->path, c->line, p->files[file], p->last_line, column, (unsigned long long)entry);
             put_ranges(said, &code);
         }
-        if (pick(m, 4) == 0) /* nothing of it, but between */
+        if (pick(m, 4) == 0) /* a gap between the ranges */
             DIE(m, DW_TAG_variable, false, {DW_AT_name, DW_FORM_string, 0, "v"});
         if (depth)
             make_inlines(p, a, z, base, inner, count, depth - 1, said);
@@ -929,7 +931,7 @@ static void make_inlines(struct made_program *p, vaddr begin, vaddr end, vaddr b
     vec_release(&code);
 }
 
-/* What is asked for: the parts, some cut in two that touch, in any order, with what is in another one again. */
+/* The query: the parts, some split into two adjacent ones, in any order, including overlapping ones. */
 static void ask_for(struct maker *m, const struct range_list *code, struct range_list *parts)
 {
     for (size_t i = 0; i < code->count; i++) {
@@ -970,7 +972,7 @@ static void put_rows(const struct made_program *p, struct buf *b, const struct r
     buf_char(b, '\n');
 }
 
-/* The path without what has no name. */
+/* The path without unnamed components. */
 static void put_named(struct buf *b, const char *path)
 {
     buf_str(b, "");
@@ -1016,7 +1018,7 @@ static void make_lambda(struct made_program *p, const char *path, const char *pr
     buf_release(&name);
 }
 
-/* `path`: of what is around it. With another procedure in it, whose code is behind its own. */
+/* `path`: of the enclosing scopes. May contain another procedure, whose code follows its own. */
 static void make_procedure(struct made_program *p, const char *path, vaddr begin, vaddr end, vaddr base, bool fortran,
                            bool inner, bool hidden, bool asked)
 {
@@ -1024,7 +1026,7 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
     struct made_procedure made = {.begin = begin};
     bool own = true, copy = pick(m, 3) == 0, with = !inner && (asked || fortran) && pick(m, 3) == 0;
     const struct made_callee *c = copy ? any_callee(p, &own) : NULL;
-    if (inner && !own && strcmp(c->bare, "operator()") == 0) /* (whose name would be of what is around it) */
+    if (inner && !own && strcmp(c->bare, "operator()") == 0) /* (its name would include the enclosing scope) */
         copy = false;
     bool around = with && asked && pick(m, 2); /* the one in it is in the midst of its code */
     vaddr last = around ? end - 8 : with ? begin + (end - begin) / 2 : asked ? end - 8 : end;
@@ -1035,7 +1037,7 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
     char name[16];
     int count = 0;
     snprintf(name, sizeof name, "p%zu", p->procedures.count);
-    if (of_module) /* or none that says so */
+    if (of_module) /* or one without that attribute */
         snprintf(link_name, sizeof link_name, pick(m, 3) ? "__area%u_MOD_%s" : "_area%u_MOD_%s", pick(m, 9), name);
     cut_code(m, begin, last, &made.code);
     ask_for(m, &made.code, &made.parts);
@@ -1073,7 +1075,7 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
     *vec_push(&p->procedures) = made;
     if (with) {
         char *below = !fortran ? mem_strdup(path) : copy ? mem_strdup(path) : mem_printf("%s%s::", path, name);
-        bool block = asked && pick(m, 2); /* (nobody looks there where the unit has no addresses) */
+        bool block = asked && pick(m, 2); /* (not searched if the unit has no addresses) */
         if (block)
             DIE(m, DW_TAG_lexical_block, true, {0});
         make_procedure(p, below, around ? begin + (end - begin) / 4 : last + 4,
@@ -1085,10 +1087,10 @@ static void make_procedure(struct made_program *p, const char *path, vaddr begin
     end_children(m);
 }
 
-/* How a unit's addresses are known: by .debug_aranges, by itself, or by its procedures alone. */
+/* Source of a unit's addresses: .debug_aranges, the unit entry, or its procedures alone. */
 enum { BY_TABLE, BY_ITSELF, BY_PROCEDURES, KINDS };
 
-/* Of what is in it, only what is whole counts; a wide one has 64-bit numbers. */
+/* Only complete contributions count; a wide one has 64-bit numbers. */
 static void put_aranges(struct maker *m, size_t unit, vaddr begin, vaddr end, unsigned damage)
 {
     struct buf *b = &m->aranges;
@@ -1101,7 +1103,7 @@ static void put_aranges(struct maker *m, size_t unit, vaddr begin, vaddr end, un
     buf_u8(b, damage == 4);
     while ((b->len - start) % 16)
         buf_u8(b, 0);
-    if (pick(m, 2)) { /* nothing, and nowhere */
+    if (pick(m, 2)) { /* empty, at address zero */
         buf_u64(b, begin);
         buf_u64(b, 0);
         buf_u64(b, 0);
@@ -1124,7 +1126,7 @@ struct made_unit {
     uint64_t lines, id;
 };
 
-/* What the entry of a unit says of the binary. */
+/* The unit entry's references to the binary. */
 struct unit_place {
     struct attribute lines, low, high, ranges;
 };
@@ -1173,7 +1175,7 @@ static void make_whole_unit(struct made_program *p, const struct made_unit *u)
     unit_end(m);
 }
 
-/* Where a split file is looked for is where it is named, beside the binary, and in the folders that are given. */
+/* Split files are searched for at the recorded path, next to the binary, and in the given folders. */
 static const struct {
     const char *named, *lies;
 } split_places[] = {{"%s%u.dwo", "%s%u.dwo"},
@@ -1215,7 +1217,7 @@ static void lose_split(struct made_program *p, unsigned fate, const char *lies)
     mem_free(binary);
 }
 
-/* Of what is said in a file that is lost, lines are left, where its addresses are known without. */
+/* If the split file is missing, only the lines remain, if the addresses are known without it. */
 static void forget_entries(struct made_program *p, const struct made_unit *u, size_t first)
 {
     for (size_t i = first; i < p->procedures.count; i++) {
@@ -1372,7 +1374,7 @@ static bool has_line(const struct buf *text, const char *line)
     return false;
 }
 
-/* All that is missing is said, and nothing else: in the order in which units were asked of, which is not looked at. */
+/* Every missing file is reported, and nothing else, in the order of the queries; the order is not checked. */
 static void check_warnings(const struct made_program *p, const struct warnings *w, uint64_t seed)
 {
     struct buf missing = {0}, said = {0};
@@ -1401,7 +1403,7 @@ static int by_address(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* What dwz would move to a file that several binaries have: procedures that are called, and strings. */
+/* The contents that dwz would move to a shared file: called procedures and strings. */
 static void make_shared(struct made_program *p)
 {
     struct maker *m = &p->m, binary = *m;
@@ -1432,7 +1434,7 @@ static void test_procedures(uint64_t seed)
     struct image *im = NULL;
     struct debug *d = NULL;
     struct warnings *w = warnings_create();
-    vaddr size = TEXT_SIZE / UNITS / 48 * 48; /* a whole number of rows */
+    vaddr size = TEXT_SIZE / UNITS / 48 * 48; /* a multiple of the row size */
     if (!shell("rm -rf *.dwo sub first second; mkdir sub first second"))
         exit(99);
     if (seed % 2)
@@ -1449,12 +1451,12 @@ static void test_procedures(uint64_t seed)
             uint64_t id = ask(d, pick(&p.m, 2) ? made->begin : made->inside, made, &got);
             made->id = made->lost ? 0 : id;
             buf_printf(&wanted, "%s%s", made->said.bytes, made->unit.bytes);
-            if (made->outside) { /* the lines are all that is known */
+            if (made->outside) { /* only lines are known */
                 ask(d, made->outside, made, &got);
                 buf_printf(&wanted, "  (:0)\n%s%s", made->rows.bytes, made->unit.bytes);
             }
         }
-    ask(d, TEXT + TEXT_SIZE + 8, &p.procedures.items[0], &got); /* nothing is known of it */
+    ask(d, TEXT + TEXT_SIZE + 8, &p.procedures.items[0], &got); /* nothing is known there */
     printf("# %zu procedures\n", p.procedures.count);
     check_text(&got, &wanted, "procedures", seed);
     check_ids(&p);
@@ -1522,8 +1524,8 @@ static void test_folder(const char *const *files, const char *wanted)
     maker_release(&m);
 }
 
-/* More units than are looked at where all claim one address, and than have their files kept. Each has a procedure; the last
-   one has copies of all of them, with the file of theirs. */
+/* More units claim one address than are searched, and more than have their files cached. Each has a procedure; the last
+   one has copies of all of them, with the file of the originals. */
 static void test_many_units(void)
 {
     enum { MANY = 40, LOOKED_AT = 16 };
@@ -1581,7 +1583,7 @@ static void test_many_units(void)
     maker_release(&m);
 }
 
-/* The unit's entry for what is made by hand below, and a procedure without anything in it. */
+/* The unit entry for the hand-made cases below, and a procedure without children. */
 static void begin_plain_unit(struct maker *m, vaddr begin, vaddr size)
 {
     unit_begin(m, DW_UT_compile, 0);
@@ -1629,7 +1631,7 @@ static void close_opened(struct opened *o, struct maker *m)
     maker_release(m);
 }
 
-/* Calls in each other, deeper than anybody looks; and one beside them. */
+/* Nested calls, deeper than the limit, and one call next to them. */
 static void test_deep(void)
 {
     struct maker m = {.random = 5, .version = 4, .offset_size = 4};
@@ -1658,7 +1660,7 @@ static void test_deep(void)
     close_opened(&o, &m);
 }
 
-/* One that is around many others, in whose gaps it is asked for: so many are looked at. */
+/* A procedure that encloses many others and is queried in the gaps between them: only a limited number is searched. */
 static void test_around(void)
 {
     enum { MANY = 80, LOOKED_AT = 64, STEP = 16 };
@@ -1685,7 +1687,7 @@ static void test_around(void)
     close_opened(&o, &m);
 }
 
-/* A unit ends where its span does: what it has there is another's to say. */
+/* A unit ends at the end of its span: code after it belongs to another unit. */
 static void test_end_of_span(void)
 {
     struct maker m = {.random = 14, .version = 4, .offset_size = 4};
@@ -1708,7 +1710,7 @@ static void test_end_of_span(void)
     close_opened(&o, &m);
 }
 
-/* Units against the order of addresses; and where two claim one the procedure that stands in no other, of whichever unit. */
+/* Units not in address order; if two claim an address, the outermost procedure of either unit is used. */
 static void test_order_of_units(void)
 {
     enum { MANY = 8 };
@@ -1743,7 +1745,7 @@ static void test_order_of_units(void)
     close_opened(&o, &m);
 }
 
-/* Two that are the same code and as long: the one that stands further behind has the addresses in it. */
+/* Two procedures with the same code range: the later one gets the addresses. */
 static void test_equal_procedures(void)
 {
     struct maker m = {.random = 11, .version = 4, .offset_size = 4};
@@ -1761,8 +1763,8 @@ static void test_equal_procedures(void)
     close_opened(&o, &m);
 }
 
-/* The scopes in front of a name are those of the entry that has it, or of the last one of this unit that it leads to; where there
-   is a mangled name that can be read it says everything. */
+/* The scopes before a name are those of the entry that has it, or of the last entry of this unit that it refers to; a
+   readable mangled name takes precedence. */
 static void test_whose_scopes(void)
 {
     static const struct {
@@ -1770,7 +1772,7 @@ static void test_whose_scopes(void)
     } mangled[] = {
 #ifdef HAVE_IBERTY
         {"b", "_ZN1a1bEi", "a::b"}, {NULL, "_ZN1a1bEi", "a::b"},
-#else /* none can be read */
+#else /* no demangler */
         {"b", "_ZN1a1bEi", "b"},  {NULL, "_ZN1a1bEi", "_ZN1a1bEi"},
 #endif
         {"b", "_Zbad", "b"},        {NULL, "_Zbad", "_Zbad"},        {"b", "plain", "own::b"},
@@ -1805,7 +1807,7 @@ static void test_whose_scopes(void)
     close_opened(&o, &m);
 }
 
-/* Of the namespaces around a procedure so many are in its name, the innermost. */
+/* A name includes at most this many enclosing namespaces, the innermost ones. */
 static void test_many_namespaces(void)
 {
     enum { MANY = 70, NAMED = 64 };
@@ -1843,7 +1845,7 @@ static void check_rows(struct opened *o, vaddr begin, vaddr end, const char *wan
     buf_release(&got);
 }
 
-/* Several rows of one address: all where a part begins there, the last where it begins behind. */
+/* Several rows at one address: all of them if a part starts there, only the last one if the part starts later. */
 static void test_rows_at_one_address(void)
 {
     static const char program[] = "\1\3\1\1\2\4\3\1\1\3\1\1\2\4\3\1\1\2\4\0\1\1"; /* lines 1, 2; 3, 4; 5; the end */
@@ -1905,7 +1907,7 @@ static void test_many_spans(void)
     }
 }
 
-/* Where one entry leads to the next so many are followed, and rings have an end. */
+/* Chains of references are followed up to a limit, and cycles end. */
 static void test_chains(void)
 {
     enum { MOST = 20, HOPS = 8, TYPES = 16 };
@@ -1961,12 +1963,12 @@ static void test_chains(void)
     close_opened(&o, &m);
 }
 
-/* How large what is in a frame may be, and how far from its base. */
+/* Limits of the size of frame variables and of their distance from the frame base. */
 static void test_far_variables(void)
 {
     static const int64_t far = INT64_C(1) << 40, places[] = {-far - 1, -far, -far + 1, -1, 0, 1, far - 1, far, far + 1};
     static const struct {
-        int64_t bytes, count, more; /* of an element; elements in two dimensions, 0: none such */
+        int64_t bytes, count, more; /* of an element; elements in two dimensions, 0: no such dimension */
         uint64_t wanted;
     } sizes[] = {{0, 0, 0, 0},
                  {-1, 0, 0, 0},
@@ -2039,7 +2041,8 @@ static void put_in_frame(struct maker *m, uint64_t type)
         {DW_AT_type, DW_FORM_ref_addr, (int64_t)type, NULL}, {DW_AT_location, DW_FORM_exprloc, 2, "\x91\x10"});
 }
 
-/* Of procedures in pieces, in any order, and in each other: a variable is of the innermost, from its first piece to its last. */
+/* Procedures in pieces, in any order and nested: a variable belongs to the innermost one, from its first piece to its
+   last. */
 static void test_whose_variables(void)
 {
     static const struct addr_range pieces[] = {
@@ -2051,7 +2054,7 @@ static void test_whose_variables(void)
     begin_plain_unit(&m, 0, 0);
     uint64_t four = DIE(&m, DW_TAG_base_type, false, {DW_AT_byte_size, DW_FORM_udata, 4, NULL});
     uint64_t sized = DIE(&m, DW_TAG_array_type, true, {DW_AT_type, DW_FORM_ref_addr, (int64_t)four, NULL},
-                         {DW_AT_byte_size, DW_FORM_udata, 24, NULL}); /* with room between its elements */
+                         {DW_AT_byte_size, DW_FORM_udata, 24, NULL}); /* with padding between its elements */
     DIE(&m, DW_TAG_subrange_type, false, {DW_AT_count, DW_FORM_udata, 3, NULL});
     end_children(&m);
     uint64_t of_sized = DIE(&m, DW_TAG_array_type, true, {DW_AT_type, DW_FORM_ref_addr, (int64_t)sized, NULL});
@@ -2090,7 +2093,7 @@ static void test_whose_variables(void)
     close_opened(&o, &m);
 }
 
-/* Cut anywhere: the units in front of that are there, and that something is not is said (but by libdwarf of less than a
+/* Truncated anywhere: the units before the cut are read, and the loss is reported (libdwarf does not report less than a
    header). */
 static void test_cut(void)
 {
@@ -2140,7 +2143,7 @@ static void test_cut(void)
     maker_release(&m);
 }
 
-/* To stand at a unit wherever one stood before, so that what is next is the one behind it. */
+/* Seeking to a unit from any position: the next unit read is the one after it. */
 static void test_seek(unsigned many) /* up to 9 */
 {
     struct maker m = {.random = 8, .version = 4, .offset_size = 4};
@@ -2157,7 +2160,7 @@ static void test_seek(unsigned many) /* up to 9 */
     }
     char *path = write_made(&m);
     CHECK(elf_file_open(path, &elf, w, NULL) == 0 && dwarf_file_open(elf, false, w, &f, NULL) == 1);
-    for (uint32_t i = 0; i < many && dwarf_file_next(f, &h); i++) { /* not before all of them are known */
+    for (uint32_t i = 0; i < many && dwarf_file_next(f, &h); i++) { /* only once all of them are known */
         dwarf_file_seek(f, many - 1);
         headers[count++] = h;
         wrong += h.version != 2 + i % 4 || h.header != (i ? headers[i - 1].next : 0) || h.die <= h.header;
@@ -2189,7 +2192,7 @@ static void test_seek(unsigned many) /* up to 9 */
     maker_release(&m);
 }
 
-/* Lines without a unit that wants them are no debug information. */
+/* Line tables that no unit refers to do not count as debug information. */
 static void test_no_unit(void)
 {
     struct maker m = {0};
@@ -2219,7 +2222,7 @@ static void test_folders(void)
 int main(void)
 {
 #ifdef M_PERTURB
-    mallopt(M_PERTURB, 0xa5); /* what nobody has written yet is no 0 */
+    mallopt(M_PERTURB, 0xa5); /* uninitialized memory is not zero */
 #endif
     scratch_make();
     for (uint64_t seed = 1; seed <= 40; seed++)

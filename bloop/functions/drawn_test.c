@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Witnesses that are drawn (symbols, unwind entries, stubs, entry points), against a naive table made address by address.
+ * Random sources of functions (symbols, unwind entries, stubs, entry points), compared with a naive table built address
+ * by address.
  */
 #include "bloop/functions/functions_int.h"
 #include "bloop/image/image.h"
@@ -20,7 +21,7 @@ enum {
 };
 enum { TEXT, MORE, DATA, PLT, EXTERNAL, INIT, FINI, ARRAY, LAST_ARRAY, SECTIONS };
 
-/* ---- what is drawn ---- */
+/* ---- random input ---- */
 
 static struct drawn {
     struct image image;
@@ -72,7 +73,7 @@ static int symbols_by_place(const void *a, const void *b)
     return rank_x != rank_y ? rank_x - rank_y : strcmp(x->name, y->name);
 }
 
-/* Close together, so that they are in each other's way; mostly of few addresses, or of many. */
+/* Close together, so that they overlap; mostly at few addresses, or at many. */
 static void draw_symbols(void)
 {
     size_t n = 0, wanted = below(3) ? below(12) : below(SYMBOLS);
@@ -95,7 +96,7 @@ static void draw_symbols(void)
                                    .dynamic = below(4) == 0,
                                    .source = binding > 1 ? below(3) : 0};
         if (below(4) == 0 && other->size < 0x80 && other->addr + other->size < BASE + 0x180)
-            s->addr = other->addr + other->size; /* where another one ends */
+            s->addr = other->addr + other->size; /* the end of another symbol */
     }
     qsort(d.symbols, n, sizeof *d.symbols, symbols_by_place);
     /* Behind the last: nobody may look at it. */
@@ -156,8 +157,8 @@ static void put_jump(uint32_t at, vaddr slot)
     put_word(at + 2, (uint32_t)(slot - (BASE + at + 6)));
 }
 
-/* The first of 16 bytes pushes and jumps, by slots that have no names; then such with endbr64 and without, and such that
-   lead to those only. */
+/* The first of 16 bytes pushes and jumps, through unnamed slots; then stubs with and without endbr64, and stubs that
+   only lead to these. */
 static void draw_stubs_x86_64(void)
 {
     uint32_t at = 0x1c0, unit = 16;
@@ -190,7 +191,7 @@ static void draw_stubs_x86_64(void)
         d.sections[PLT].size = unit == 8 ? 8 + below(8) : 16;
 }
 
-/* The resolver's first, if there is one; then adrp and ldr, some behind a bti. */
+/* First the resolver's stub, if any; then adrp and ldr, some after a bti. */
 static void draw_stubs_aarch64(void)
 {
     uint32_t at = 0x1c0, count = 1 + below(3);
@@ -209,7 +210,7 @@ static void draw_stubs_aarch64(void)
         }
         vaddr to = SLOTS_AT + 8 * slot;
         int64_t pages = (int64_t)(to >> 12) - (int64_t)((BASE + at) >> 12);
-        if (below(8) == 0) { /* further away than it is: none has a name there */
+        if (below(8) == 0) { /* farther away than it is: none gets a name */
             pages += 1 << below(19);
             slot = 2;
         }
@@ -280,7 +281,7 @@ static void drawn_release(void)
 enum { WEAK = 1, FIRM, STRONG, WITNESSES = SYMBOLS + FDES + STUBS + 12 };
 
 static struct witness {
-    int at, end; /* end 0: not told */
+    int at, end; /* end 0: unknown */
     char name[NAME_BYTES];
     int strength, origin;
     bool plt, ifunc;
@@ -296,9 +297,9 @@ static struct known {
 } known[SPACE];
 static int known_count;
 
-/* What is painted at each address: a function, or what is left of one behind another one's end. */
+/* The owner of each address: a function, or the remainder of one after the end of another. */
 static struct paint {
-    int function; /* of `known` */
+    int function; /* index in `known` */
     bool rest;
 } paint[SPACE];
 
@@ -396,7 +397,7 @@ static void list_witnesses(void)
     list_pointers(LAST_ARRAY);
 }
 
-/* Names from the best on: of functions, with few underscores; the others as they come, what is firm first. */
+/* Names, best first: those of functions, with few underscores; otherwise in order, firm ones first. */
 static void list_names(struct known *k)
 {
     int best = NONE, best_key = 0;
@@ -448,8 +449,8 @@ static int rests_before(int at, int outer)
     return n;
 }
 
-/* A function begins at `at`: what was painted behind is its own, then the rest of what is around it, if that is worth
-   it, then nothing. */
+/* A function starts at `at`: it owns the addresses marked after it, followed by the remainder of the enclosing one, if
+   large enough, and then by nothing. */
 static void paint_function(int number, int outer, int outer_end, int section)
 {
     const struct known *k = &known[number];
@@ -509,9 +510,9 @@ static uint32_t source_at(int at, const char *name)
     return 0;
 }
 
-/* In the order of addresses, parts among them. */
+/* In address order, including parts. */
 static struct listed {
-    int begin, end, of; /* of: of `known` */
+    int begin, end, of; /* of: index in `known` */
     bool rest;
     int owner; /* of `listed` */
 } listed[SPACE];
@@ -565,7 +566,7 @@ static void make_naive_table(void)
     list_witnesses();
     for (int i = 0; i < SECTIONS; i++)
         paint_section(i);
-    for (size_t s = d.image.symbol_count; s-- > 0;) { /* data ends what has no size */
+    for (size_t s = d.image.symbol_count; s-- > 0;) { /* data ends symbols without a size */
         int at = (int)(d.symbols[s].addr - BASE), f = paint[at].function;
         if (d.symbols[s].kind == SYM_OBJECT && d.symbols[s].size && f != NONE && !known[f].sized && known[f].begin < at)
             for (int i = at; i < SPACE; i++)
@@ -637,7 +638,7 @@ static bool same_text(struct buf *got, struct buf *wanted)
     return same;
 }
 
-/* Of each address: by the table, and by going through it. */
+/* Looks up each address, by the table and by iteration. */
 static bool found_everywhere(const struct function_table *t)
 {
     bool same = true;
@@ -653,7 +654,7 @@ static bool found_everywhere(const struct function_table *t)
 
 /* ---- more of them ---- */
 
-/* Puts what is found in by itself, one after the other, into a list of functions. */
+/* Adds the found functions one by one to a list. */
 static struct function_list added(const struct function_table *t, const struct addr_range *found, size_t count,
                                   uint8_t origin)
 {

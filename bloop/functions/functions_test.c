@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of functions, by the contents of the file: hand-made symbols and unwind entries, then compilers' output. */
+/* The function table for given file contents: hand-made symbols and unwind entries, then compiler output. */
 #include "bloop/binary_test.h"
 #include "bloop/image/image.h"
 #include "bloop/image/elf.h"
 #include "tests/tap.h"
 
-/* ---- an image made by hand: .text at 0x1000-0x2000, .eh_frame at 0x3000, .gcc_except_table at 0x4000 ---- */
+/* ---- a hand-made image: .text at 0x1000-0x2000, .eh_frame at 0x3000, .gcc_except_table at 0x4000 ---- */
 
 static uint8_t text[0x1000];
 
@@ -76,7 +76,7 @@ static size_t add_cie(struct buf *b, const char *augmentation, uint8_t pointer_e
     buf_sleb(b, -8);
     buf_u8(b, 16);
     if (augmentation[0] == 'z') {
-        buf_uleb(b, 9); /* not looked at: letters say what follows */
+        buf_uleb(b, 9); /* ignored: the letters define the fields */
         for (const char *a = augmentation + 1; *a; a++) {
             if (*a == 'R')
                 buf_u8(b, pointer_encoding);
@@ -92,7 +92,7 @@ static size_t add_cie(struct buf *b, const char *augmentation, uint8_t pointer_e
     return start;
 }
 
-/* Pointers relative to their place, in four bytes (0x1b), as compilers write them; lsda 0: none. */
+/* Pointers relative to their location, in four bytes (0x1b), as written by compilers; lsda 0: none. */
 static void add_fde(struct buf *b, size_t cie, uint64_t begin, uint32_t size, uint64_t lsda)
 {
     size_t start = b->len;
@@ -132,7 +132,7 @@ static void test_eh_frame(void)
     add_fde(&b, full, 0x1000, 0x40, 0x4000);
     add_fde(&b, plain, 0, 0x20, 0);      /* dropped by the linker */
     add_fde(&b, plain, 0x1ff0, 0x20, 0); /* past the section's end */
-    add_fde(&b, plain, 0x1200, 0, 0);    /* nothing */
+    add_fde(&b, plain, 0x1200, 0, 0);    /* empty */
     add_fde(&b, plain, 0x4000, 0x10, 0); /* not code */
     size_t good = b.len;
     char *t = fdes_text(&b, w);
@@ -140,7 +140,7 @@ static void test_eh_frame(void)
     CHECK_INT(warnings_count(w), 0);
     mem_free(t);
 
-    buf_u32(&b, 0); /* the end; what follows is not looked at */
+    buf_u32(&b, 0); /* the terminator; the rest is ignored */
     add_fde(&b, plain, 0x1300, 0x20, 0);
     t = fdes_text(&b, w);
     CHECK_STR(t, "1000-1040L 1100-1120 1ff0-2000");
@@ -153,7 +153,7 @@ static void test_eh_frame(void)
     CHECK(warned(w, "damaged"));
     mem_free(t);
 
-    b.len = 0; /* 64-bit entry whose CIE is elsewhere; an encoding nobody knows; a CIE that is none */
+    b.len = 0; /* 64-bit entry whose CIE is elsewhere; an unknown encoding; an invalid CIE */
     plain = add_cie(&b, "zR", 0x1b, 0xff);
     size_t odd = add_cie(&b, "zR", 0x57, 0xff);
     add_fde(&b, odd, 0x1100, 0x20, 0);
@@ -163,7 +163,7 @@ static void test_eh_frame(void)
     CHECK_STR(t, "1300-1320");
     mem_free(t);
     bool bounded = true;
-    for (size_t cut = 0; cut < b.len; cut++) { /* at any byte: fewer, or none, but no crash */
+    for (size_t cut = 0; cut < b.len; cut++) { /* truncated at any byte: fewer entries or none, but no crash */
         struct buf part = {0};
         buf_add(&part, b.bytes, cut);
         t = part.len ? fdes_text(&part, NULL) : mem_strdup("");
@@ -203,7 +203,7 @@ static void test_call_sites(void)
     buf_release(&lsda);
 }
 
-/* ---- who wins ---- */
+/* ---- precedence ---- */
 
 #define SYMBOL(a, s, n, ...)                                                                                           \
     {                                                                                                                  \
@@ -481,7 +481,8 @@ static char *found_in(const char *bytes, size_t size, bool behind)
     return got;
 }
 
-/* How functions begin: where only that tells (behind padding, at no round address; behind a jump table's jump). */
+/* Functions that are detected only by their prologues (after padding, at an unaligned address, or after the jump of a
+   jump table). */
 static void test_prologues(void)
 {
     enum { NONE, SOME, SURE };
@@ -584,7 +585,7 @@ static void test_never_written(void)
     }
 }
 
-/* Longer than what is read of a function at most. */
+/* Longer than the maximum that is read of a function. */
 static void test_long_gap(void)
 {
     struct made m;
@@ -642,7 +643,7 @@ static void test_index(void)
     function_index_release(&x);
 }
 
-/* ---- gaps, asked for single addresses ---- */
+/* ---- gaps, queried by address ---- */
 
 enum { LARGE_BASE = 0x100000, LARGE_SIZE = 500000 };
 static uint8_t large[LARGE_SIZE];
@@ -681,7 +682,7 @@ static const struct function *only_at(const struct function_table *t, vaddr addr
     return f == FUNCTION_NONE ? NULL : &t->functions[f];
 }
 
-/* One address at a time, then all together: the functions are those that are found by reading everything. */
+/* One address at a time, then all together: the same functions as when everything is read. */
 static void test_gaps_at(void)
 {
     struct made m;
@@ -691,7 +692,7 @@ static void test_gaps_at(void)
     for (unsigned i = 0; at + 2000 < LARGE_SIZE; i++) {
         put_function(&at, 1 + i * 7 % 61, i % 3 != 0);
         if (i == 300)
-            put_function(&at, 18000, true); /* longer than what is read at first */
+            put_function(&at, 18000, true); /* longer than the part that is read first */
     }
     made_init(&m, NULL, NULL);
     m.sections[0] = (struct image_section){".text", LARGE_BASE, at, large, true, true, false};
@@ -733,7 +734,7 @@ static void test_gaps_at(void)
     made_release(&m);
 }
 
-/* Two jumps at `begin`, a possible cold part; functions at 0x1100 and 0x1140; all known from unwind entries alone. */
+/* Two jumps at `begin`, possibly a cold part; functions at 0x1100 and 0x1140; all known only from unwind entries. */
 static void test_nameless_parts(void)
 {
     static const struct {
@@ -821,7 +822,7 @@ static void test_demangle(void)
     CHECK_STR(demangle_short(a, "void operator< <int>(A<int>)"), "operator< <int>");
     CHECK_STR(demangle_short(a, "f(int (*)(char))"), "f");
     CHECK_STR(demangle_short(a, "A<(B)1>::g(int)"), "A<(B)1>::g");
-    /* Each step doubles what is printed: thirty make more text than there is memory. */
+    /* Each step doubles the output: thirty steps exceed the available memory. */
     struct buf bomb = {0};
     buf_str(&bomb, "_Z1fI1AIiiE");
     for (unsigned i = 0; i < 30; i++)
@@ -912,7 +913,7 @@ static void test_noreturn_names(void)
     CHECK(function_noreturn_by_name(&t, &(struct function){.link_name = "exit"}));
 }
 
-/* ---- what compilers make ---- */
+/* ---- compiler output ---- */
 
 static void test_program(void)
 {
@@ -955,7 +956,7 @@ static void test_program(void)
     mem_free(path);
 }
 
-/* Procedures of the debug information, where no table of symbols says more: a dynamic one does not. */
+/* Procedures of the debug information, used if no full symbol table exists; a dynamic one does not count. */
 static void test_debug_entries(void)
 {
     static const char source[] =
@@ -994,7 +995,7 @@ static void test_debug_entries(void)
     }
 }
 
-/* Functions of a program of which nothing is left but the code, on demand, with their loops. */
+/* Functions of a stripped program, on demand, with their loops. */
 static void test_stripped(void)
 {
     static const char source[] =

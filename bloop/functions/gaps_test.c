@@ -15,9 +15,9 @@ enum { BASE = 0x100000, BYTES = 300000, CODE_SECTIONS = 6, ENTRIES = CODE_SECTIO
 static struct planted {
     vaddr begin, end; /* behind its last instruction */
     size_t section;
-    bool named, unwound; /* known, to its end */
-    bool entry;          /* known where it begins */
-    bool by_call;        /* nothing but a call tells of it */
+    bool named, unwound; /* extent known */
+    bool entry;          /* only the start is known */
+    bool by_call;        /* found only through a call */
     bool calls_end;      /* ends in a call of the next, which may return */
     bool found;
 } functions[MOST];
@@ -31,14 +31,14 @@ static struct made {
     uint32_t by_addr[SECTIONS];
     struct image_symbol symbols[MOST];
     struct fde_list fdes;
-    struct vaddr_list data; /* where there is some */
+    struct vaddr_list data; /* sorted, if any */
 } m;
 
 static uint8_t bytes[BYTES];
 static size_t at;            /* where the next byte goes */
-static bool aarch64, across; /* across: calls out of one gap into another tell of functions, too */
+static bool aarch64, across; /* across: calls from one gap into another also reveal functions */
 
-/* Calls and jumps, to be aimed when all is there. */
+/* Calls and jumps, whose targets are set at the end. */
 enum { NOT_YET = -1 };
 struct transfer {
     size_t at, from;
@@ -71,7 +71,7 @@ static void put_plain(void)
         PUT("\x83\xe8\x01"); /* sub $1,%eax */
 }
 
-/* One that nothing but functions begins with, or one that other code may have too. */
+/* A prologue that only functions have, or one that other code may have too. */
 static void put_prologue(bool sure)
 {
     static const uint32_t words[] = {0xa9bf7bfd, 0xd503233f, 0xd503245f, 0xd10083ff};
@@ -184,7 +184,7 @@ static void aim(const struct transfer *t, vaddr target)
         bytes[t->at + i + !aarch64] |= (uint8_t)(distance >> 8 * i);
 }
 
-/* Nothing that can be decoded; in front of it, what looks like a function but for a branch into the middle of an instruction. */
+/* Undecodable bytes, preceded by what looks like a function except for a branch into the middle of an instruction. */
 static void put_data(void)
 {
     if (!aarch64 && below(3) == 0)
@@ -205,7 +205,7 @@ static bool is_known(const struct planted *f)
     return f->named || f->unwound;
 }
 
-/* `indirect`: it jumps to where a register says, maybe behind its end. */
+/* `indirect`: it jumps through a register, possibly past its end. */
 static void put_body(size_t number, bool sure, bool straight, bool *indirect)
 {
     if (!straight && (sure || below(3)))
@@ -235,7 +235,7 @@ static void put_body(size_t number, bool sure, bool straight, bool *indirect)
     put_plain();
 }
 
-/* What ends it: a return; a jump to a function in front or behind; a call of what never returns; a call of the next. */
+/* How it ends: a return; a jump to a function before or after it; a noreturn call; a call of the next function. */
 enum end { RETURN, JUMP_BACK, JUMP_ON, STOP, CALL_NEXT, ENDS };
 
 static bool never_returns(size_t f)
@@ -263,7 +263,7 @@ static enum end put_end(size_t number, size_t first, bool last)
     return end;
 }
 
-/* Gaps lie between known functions. */
+/* Gaps are the ranges between known functions. */
 static bool in_one_gap(size_t a, size_t b)
 {
     for (size_t i = a < b ? a : b; i <= (a < b ? b : a); i++)
@@ -272,7 +272,7 @@ static bool in_one_gap(size_t a, size_t b)
     return true;
 }
 
-/* Who is known by a call alone is called by somebody near who is read, or is not found. */
+/* A function known only through a call is called by a nearby function that is read; otherwise it is not found. */
 static bool call_it(size_t number)
 {
     for (size_t i = 0; i < transfers.count; i++) {
@@ -298,9 +298,9 @@ static void aim_transfers(size_t first, bool searched)
         const struct planted *f = &functions[to < count ? to : count - 1];
         if (t->to != NOT_YET)
             aim(t, f->begin);
-        else if (!f->found) /* what stands behind the call, to know where it is */
+        else if (!f->found) /* the byte after the call, to compute its address */
             aim(t, BASE + t->at + (aarch64 ? 4 : 5));
-        else /* calls into the middle of what is known tell of nothing */
+        else /* calls into the middle of known functions reveal nothing */
             aim(t, f->begin + (never_returns((size_t)(f - functions)) || (is_known(f) && below(2)) ? 4 : 0));
     }
     transfers.count = 0;
@@ -408,9 +408,9 @@ static void layout_release(void)
     vec_release(&m.priv.pointers);
 }
 
-/* ---- what is wanted ---- */
+/* ---- expected result ---- */
 
-/* Where the function ends for who decodes: where it is known to, or the next thing begins. */
+/* End of the function for the decoder: its known end, or the start of the next item. */
 static vaddr wall_of(size_t i)
 {
     const struct planted *f = &functions[i];
@@ -456,7 +456,8 @@ static const struct function *only_at(const struct function_table *t, vaddr addr
     return f == FUNCTION_NONE ? NULL : &t->functions[f];
 }
 
-/* What is behind the last function of a table is nobody's: as many are found where that may not be read. */
+/* The bytes after the last function of a table belong to no function: the result is the same if they are not
+   readable. */
 static size_t found_at_edge(const struct function_table *t)
 {
     static struct guarded_room edge;
@@ -496,7 +497,7 @@ static int by_address(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* At addresses by chance, one or several; what holds none of them is not looked for. */
+/* Queries one or several random addresses; those outside all functions are ignored. */
 static bool some_are_right(size_t n)
 {
     struct function_table *t = functions_list(&m.image, NULL);
@@ -524,13 +525,13 @@ static bool some_are_right(size_t n)
     return right;
 }
 
-/* By calls from elsewhere: they end where their last instruction does. One, or one in `step`. */
+/* By calls from elsewhere: they end at their last instruction. Every function, or one in `step`. */
 static bool called_are_right(size_t first, size_t step)
 {
     struct function_table *t = functions_list(&m.image, NULL);
     struct vaddr_list entries = {0};
     bool right = true;
-    for (size_t i = first; i < count; i += step) /* what is known is in no gap */
+    for (size_t i = first; i < count; i += step) /* known functions are not in gaps */
         if (is_known(&functions[i]) ||
             (functions[i].found && !functions[i].calls_end && kinds[functions[i].section].searched))
             *vec_push(&entries) = functions[i].begin;
@@ -544,7 +545,7 @@ static bool called_are_right(size_t first, size_t step)
     return right;
 }
 
-/* A call into data makes a function of one byte there. */
+/* A call into data creates a function of one byte there. */
 static bool data_is_right(void)
 {
     if (m.data.count == 0)

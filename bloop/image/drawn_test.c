@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files by chance, header by header, against a plain reading of the same numbers: sections that lie in the file or not,
- * have names or not, share addresses or not; segments without sections; and which of several debug files is taken.
+ * Random files, built header by header, compared with a plain reading of the same numbers: sections that are in the
+ * file or not, have names or not, share addresses or not; segments without sections; and the choice among several debug
+ * files.
  */
 #include "config.h"
 
@@ -56,7 +57,7 @@ static void check_rounds(bool (*is_right)(void), int rounds, const char *what)
         printf("# right %d times\n", right);
 }
 
-/* ---- what is refused, to the letter ------------------------------------------------------------------------------ */
+/* ---- rejected files, with the exact message ---------------------------------------------------------------------- */
 
 static void check_refused(const void *bytes, size_t size, const char *says)
 {
@@ -130,7 +131,7 @@ static void test_refused(void)
     check_refused(&h, sizeof h, "a 32-bit ELF file; hpcview reads 64-bit ones");
 }
 
-/* ---- sections ------------------------------------------------------------------------------------------------------ */
+/* ---- sections ---------------------------------------------------------------------------------------------------- */
 
 enum { DATA_AT = 64, DATA = 600, MOST = 14, PLACES = 0x1800 };
 
@@ -140,7 +141,7 @@ static const char *const section_names[] = {".text",   ".data", ".zdebug_x", ".z
 struct drawn {
     Elf64_Shdr headers[MOST];
     const char *names[MOST];
-    unsigned count, names_at; /* names_at: the section of names; 0: none */
+    unsigned count, names_at; /* names_at: the section of names; 0: no such section */
     Elf64_Ehdr h;
     size_t size; /* of the file */
     char *path;
@@ -218,7 +219,7 @@ static void draw_sections(struct drawn *d)
     d->path = scratch("drawn");
 }
 
-/* Addresses of a relocatable file: one after the other, of those that are loaded. Where the last one ends. */
+/* Addresses of a relocatable file: its loaded sections, one after the other. Returns the end of the last one. */
 static vaddr lay_out_plainly(struct drawn *d)
 {
     vaddr at = 0x1000;
@@ -300,7 +301,7 @@ static void put_wanted_owners(const struct drawn *d, int *owners, struct buf *mi
             char *line =
                 mem_printf("%s: section %s%s overlaps the one before it (at 0x%llx); its bytes are ignored\n", d->path,
                            zdebug ? "." : "", d->names[best] + (zdebug ? 2 : 0), (unsigned long long)s->sh_addr);
-            buf_str(missing, strstr(missing->bytes, line) ? "" : line); /* nothing is said twice */
+            buf_str(missing, strstr(missing->bytes, line) ? "" : line); /* each line appears once */
             mem_free(line);
             continue;
         }
@@ -310,7 +311,7 @@ static void put_wanted_owners(const struct drawn *d, int *owners, struct buf *mi
     }
 }
 
-/* The sections as they stand, and of each address what lies there. */
+/* The sections as listed, and the section at each address. */
 static bool sections_are_right(void)
 {
     static int owners[PLACES];
@@ -356,7 +357,7 @@ static bool sections_are_right(void)
                             s->writable == ((h->sh_flags & SHF_WRITE) != 0)));
             right = right && !bytes == !has && left == (has ? h->sh_addr + h->sh_size - at : 0);
         }
-        size_t shown = 0; /* those without a type are no sections */
+        size_t shown = 0; /* sections without a type are skipped */
         for (unsigned i = 1; i < d.count; i++)
             shown += d.headers[i].sh_type != SHT_NULL;
         right = right && im->section_count == shown && im->position_independent == (d.h.e_type == ET_DYN);
@@ -372,14 +373,14 @@ static bool sections_are_right(void)
     return right;
 }
 
-/* ---- segments, where there are no sections --------------------------------------------------------------------------- */
+/* ---- segments without sections ----------------------------------------------------------------------------------- */
 
 enum { BASE = 0x40000, LOADS = 10, IMAGE = 0x2000, NUMBERS = 16 };
 
-/* What PT_DYNAMIC says, by chance; each number is drawn, or 0 where it says nothing of it. */
+/* Random entries of PT_DYNAMIC; each number is random, or 0 if the entry is missing. */
 static const struct {
     int64_t tag;
-    const char *section; /* that it makes; NULL: it is a size, or more is needed */
+    const char *section; /* the resulting section; NULL: a size, or more entries are required */
     uint32_t type;
     int64_t size_tag; /* 0: it is one byte */
 } numbers[] = {{DT_RELA, ".rela.dyn", SHT_RELA, DT_RELASZ},
@@ -396,7 +397,7 @@ struct drawn_segments {
     unsigned load_count;
 };
 
-/* As far as the segment goes that has the address; -1: none has. */
+/* Remaining length of the segment that contains the address; -1: no segment does. */
 static long at_address(const struct drawn_segments *d, vaddr addr, uint64_t *left)
 {
     for (unsigned i = 0; i < d->load_count; i++) {
@@ -418,7 +419,7 @@ static void want_section(const struct drawn_segments *d, struct buf *b, const ch
     put_section(b, name, type, 0, addr, size < left ? size : left, false, offset);
 }
 
-/* A table that tells how many symbols there are; 0: it does not. */
+/* A hash table that gives the number of symbols; 0: it does not. */
 static uint64_t put_hash(struct drawn_segments *d, size_t at, bool gnu)
 {
     struct buf b = {0};
@@ -452,7 +453,7 @@ static vaddr some_place(void)
 
 enum { DYNAMIC = 0x400, SYSV = 0x700, GNU = 0x900, HEADER = 0x380 }; /* where in the file */
 
-/* All of the file in pieces, from BASE on; the first has what is pointed to below. */
+/* The whole file in segments, from BASE on; the first contains the tables below. */
 static void draw_loads(struct drawn_segments *d)
 {
     d->load_count = 1 + below(LOADS);
@@ -504,7 +505,7 @@ static void draw_frames(struct drawn_segments *d, struct buf *wanted, Elf64_Phdr
     vaddr frames = BASE + HEADER + 4 + (vaddr)(int64_t)distance;
     if (usual && !cut && at_address(d, frames, &left) >= 0)
         want_section(d, wanted, ".eh_frame", SHT_PROGBITS, frames, left);
-    if (below(3) == 0) /* one more is not looked at */
+    if (below(3) == 0) /* one more than the limit */
         all[(*count)++] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME, .p_vaddr = BASE + 16, .p_filesz = 12};
 }
 
@@ -542,7 +543,7 @@ static void draw_dynamic(struct drawn_segments *d, struct buf *wanted, Elf64_Phd
             buf_u64(&dynamic, size[i]);
         }
     size_t entries = dynamic.len;
-    if (below(2)) { /* the end; what is behind it does not count */
+    if (below(2)) { /* the terminator; later entries are ignored */
         buf_u64(&dynamic, DT_NULL);
         buf_u64(&dynamic, 0);
         buf_u64(&dynamic, DT_INIT);
@@ -632,7 +633,7 @@ static void test_extent(void)
     }
 }
 
-/* ---- debug files ----------------------------------------------------------------------------------------------------- */
+/* ---- debug files ------------------------------------------------------------------------------------------------- */
 
 enum { NO_FILE, FOLDER, NO_ELF, STRANGE_MACHINE, WITH_ID, OTHER_ID, NO_ID, ITSELF, STATES };
 
@@ -640,14 +641,14 @@ static char *folder; /* of all files, without links in its path */
 
 struct drawn_place {
     char *path;
-    unsigned state; /* of what lies there */
+    unsigned state; /* of the file at that path */
 };
 
 struct drawn_search {
-    struct buf id; /* in hex; "" none */
+    struct buf id; /* in hex; "": no build id */
     struct buf files[STATES];
     struct drawn_place places[12];
-    size_t count, by_id; /* the first so many are by build id */
+    size_t count, by_id; /* number of candidates by build id, which come first */
     const char *binary;
 };
 
@@ -661,7 +662,7 @@ static void put_part(struct buf *file, Elf64_Shdr *h, uint32_t type, const void 
     buf_add(file, n ? bytes : "", n);
 }
 
-/* With a build id, and a link of that name; `words` make it another file. */
+/* With a build id and a debug link; `words` change the contents of the file. */
 static struct buf make_file(unsigned machine, const struct buf *id, const char *link, const struct buf *linked,
                             const char *words)
 {
@@ -709,7 +710,7 @@ static void draw_id(struct buf *id, unsigned bytes)
         buf_printf(id, "%02x", below(256));
 }
 
-/* Puts the file there, under the folders that are wanted for it. */
+/* Creates the file and its parent folders. */
 static void put_file(const struct drawn_search *s, const struct drawn_place *place)
 {
     for (char *slash = strchr(place->path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -759,7 +760,7 @@ static void end_search(struct drawn_search *s)
     }
 }
 
-/* Is it one that can be opened for this machine? If not, what is said. */
+/* Is it a readable file for this machine? If not, the message. */
 static bool is_file(const struct drawn_search *s, const struct drawn_place *p, struct buf *said)
 {
     if (p->state == NO_ELF)
@@ -784,7 +785,7 @@ static void put_hex_of(struct buf *b, const struct buf *file, const char *none)
         buf_printf(b, "%02x", cursor_u8(&c));
 }
 
-/* The place by build id that is taken; count: none. */
+/* The candidate by build id that is chosen; count: none. */
 static size_t wanted_by_id(const struct drawn_search *s, struct buf *said)
 {
     for (size_t i = 0; i < s->by_id; i++) {
@@ -1022,7 +1023,7 @@ static void test_damaged_links(void)
     mem_free(path);
 }
 
-/* Of a binary and its debug file: which has the debug information, and which the symbols. */
+/* Whether the binary or its debug file provides the debug information and the symbols. */
 static void test_which(void)
 {
     enum { INFO = 1, SYMBOLS = 2 };

@@ -275,7 +275,7 @@ static void test_build_id(const char *program)
     warnings_free(w);
 }
 
-/* The section headers taken away, as sstrip does: program headers stand in. */
+/* Section headers removed, as by sstrip: the program headers are used instead. */
 static void test_no_sections(const char *program)
 {
     struct filemap map;
@@ -296,7 +296,7 @@ static void test_no_sections(const char *program)
         CHECK(image_section_named(im, ".eh_frame") && image_section_named(im, ".dynsym"));
     }
     image_close(im);
-    /* Only the end missing: the headers that pointed there are said to be outside. */
+    /* Only the end missing: the message is that the section headers are out of bounds. */
     write_file("nosections", map.bytes, map.len - 64);
     CHECK(image_open(path, NULL, &im, w, NULL) == 0 && warned(w, "outside the file"));
     image_close(im);
@@ -306,7 +306,7 @@ static void test_no_sections(const char *program)
     warnings_free(w);
 }
 
-/* Relative relocations as bit maps (RELR), where the linker makes them. */
+/* Relative relocations as bit maps (RELR), if the linker supports them. */
 static void test_relr(void)
 {
     static const char source[] =

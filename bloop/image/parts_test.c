@@ -16,10 +16,10 @@
 #include <zstd.h>
 #endif
 
-/* ---- relocations: what the ABIs' tables say ------------------------------------------------------------------- */
+/* ---- relocations: the tables of the ABIs ---------------------------------------------------------------------- */
 
 enum value { ABSOLUTE, RELATIVE, PAGES, NOTHING };
-struct field { /* of the value's bits, `count` from `from` on go to bit `to` of what is there */
+struct field { /* bits of the value: `count` bits from `from` on are stored from bit `to` of the field on */
     uint8_t from, count, to;
 };
 static const struct rule {
@@ -130,7 +130,7 @@ static void test_relocations(unsigned machine, const struct rule *rules, size_t 
         naive_relocate(wanted + at, r, address + (uint64_t)addend, TARGET + at);
     }
     const uint32_t whole = machine == EM_X86_64 ? R_X86_64_64 : R_AARCH64_ABS64;
-    relas[PLACES] = (Elf64_Rela){SIZE - 8, ELF64_R_INFO(1ull, whole), 0}; /* the last that has room */
+    relas[PLACES] = (Elf64_Rela){SIZE - 8, ELF64_R_INFO(1ull, whole), 0}; /* the last one that fits */
     naive_relocate(wanted + SIZE - 8, &(struct rule){whole, 8, ABSOLUTE, {{0, 64, 0}}},
                    symbols[1].st_value + sections[symbols[1].st_shndx].addr, 0);
     relas[PLACES + 1] = (Elf64_Rela){SIZE - 7, ELF64_R_INFO(1ull, whole), 0};
@@ -147,7 +147,7 @@ static void test_relocations(unsigned machine, const struct rule *rules, size_t 
     CHECK_STR(warnings_get(w, 0),
               "made.o: 2 relocations in .rela.text point outside the section or the symbol table; they are ignored");
     warnings_free(w);
-    for (size_t i = 0; i < rule_count; i++) { /* at the very end there is room, and a byte further there is not */
+    for (size_t i = 0; i < rule_count; i++) { /* it fits at the very end, but not one byte later */
         uint8_t room = rules[i].bytes, end[8] = {0}, relocated[8] = {0};
         uint64_t value = symbols[1].st_value + sections[symbols[1].st_shndx].addr + 4096;
         relas[0] = (Elf64_Rela){0, ELF64_R_INFO(1ull, rules[i].type), 4096};
@@ -227,7 +227,7 @@ static void test_packed(enum packing how)
             uint8_t *got = unpack(how, &b, &size, NULL);
             CHECK(got && size == n && memcmp(got, bytes, n) == 0);
             mem_free(got);
-            if (n > 100) { /* cut short; or it claims less or more than there is */
+            if (n > 100) { /* truncated, or the stated size is too small or too large */
                 b.len -= 1 + below((uint32_t)b.len / 3);
                 CHECK(unpack(how, &b, &size, NULL) == NULL);
                 for (int more = -1; more <= 1; more += 2) {
@@ -248,7 +248,7 @@ static void test_headers(void)
     struct buf b = pack(ZLIB, zeros, sizeof zeros, sizeof zeros);
     size_t packed = b.len - sizeof(Elf64_Chdr);
     buf_release(&b);
-    b = pack(ZLIB, zeros, sizeof zeros, 1040 * packed + 1039); /* as much as zlib could, and more */
+    b = pack(ZLIB, zeros, sizeof zeros, 1040 * packed + 1039); /* zlib's maximum ratio, and more */
     mem_free(unpack(ZLIB, &b, &size, "cannot be decompressed"));
     buf_release(&b);
     b = pack(ZLIB, zeros, sizeof zeros, 1040 * packed + 1040);
@@ -272,7 +272,7 @@ static void test_headers(void)
     buf_release(&b);
 }
 
-/* ---- without section headers --------------------------------------------------------------------------------------- */
+/* ---- without section headers ------------------------------------------------------------------------------------- */
 
 static const char library_source[] =
     "#include <stdlib.h>\n"
@@ -360,7 +360,7 @@ static void test_segments(const char *flags)
     mem_free(bare);
 }
 
-/* ---- a made file: entries of unwind tables, landing pads, what the loader writes, symbols -------------------------- */
+/* ---- a generated file: unwind entries, landing pads, entries of the loader, symbols ------------------------------ */
 
 enum {
     TEXT = 0x8000, /* so low that 16 bits reach */
@@ -460,7 +460,7 @@ static void put_encoded(struct buf *b, uint8_t encoding, uint64_t v, uint64_t ba
         put_number(b, v, bytes[encoding & 0x0f]);
 }
 
-/* Can the form say it from here? */
+/* Can the form encode the value here? */
 static bool can_encode(uint8_t encoding, uint64_t v, uint64_t here)
 {
     int64_t value = (int64_t)(encoding & 0x10 && v ? v - here : v);
@@ -492,8 +492,8 @@ struct made_cie {
     size_t at;
     uint8_t code, lsda; /* encodings */
     bool has_length, has_lsda;
-    bool wide;    /* found only where nothing else was read since */
-    bool unknown; /* nor what is described by it */
+    bool wide;    /* found only if nothing else was read since */
+    bool unknown; /* nor its entries */
 };
 
 static struct made_cie put_cie(struct buf *b)
@@ -519,7 +519,7 @@ static struct made_cie put_cie(struct buf *b)
     if (*augmentation == 'z')
         put_leb(&body, 9, false);
     uint64_t here = FRAMES + b->len;
-    for (const char *a = augmentation; *a && *a != 'Q'; a++) /* what comes behind an unknown letter is not known */
+    for (const char *a = augmentation; *a && *a != 'Q'; a++) /* the fields after an unknown letter are not read */
         if (*a == 'R') {
             c.code = any_encoding(TEXT + TEXT_SIZE / 2, here);
             c.code = can_encode(c.code, TEXT, here + 0x3000) && can_encode(c.code, TEXT + TEXT_SIZE, here + 0x3000)
@@ -559,7 +559,7 @@ static void put_fde(struct buf *b, const struct made_cie *c, vaddr begin, uint64
     put_encoded(b, c->code & 0x0f, size, FRAMES);
     if (c->has_length) {
         struct buf more = {0};
-        put_number(&more, 0, 1); /* in place of its length, which takes one byte */
+        put_number(&more, 0, 1); /* instead of its length, which takes one byte */
         if (c->has_lsda)
             put_encoded(&more, c->lsda & 0x7f, lsda, FRAMES + b->len);
         more.bytes[0] = (char)(more.len - 1);
@@ -572,7 +572,7 @@ static void put_fde(struct buf *b, const struct made_cie *c, vaddr begin, uint64
         b->bytes[at + (wide ? 4 : 0) + i] = (char)((b->len - from) >> 8 * i);
 }
 
-/* A table with its landing pads; those that are to be found go to `wanted`. */
+/* A table with its landing pads; the expected ones are added to `wanted`. */
 static void put_table(struct buf *b, vaddr begin, uint64_t size, struct call_site_list *wanted)
 {
     uint8_t start = (uint8_t[]){0xff, 3, 4, 0x1b}[below(4)], types = below(2) ? 0xff : 0x9b,
@@ -646,10 +646,10 @@ static void test_frames(void)
         if (c->lsda & 0x80 || lost)
             sites[i].count = 0;
         put_fde(&m.parts[frames], c, begin, size, lsda);
-        put_fde(&m.parts[frames], c, 0, size, 0); /* of a function that was thrown away */
+        put_fde(&m.parts[frames], c, 0, size, 0); /* of a discarded function */
         put_fde(&m.parts[frames], c, begin, 0, 0);
         if (below(3) == 0 && c->code != 2 && c->code != 10)
-            put_fde(&m.parts[frames], c, TABLES + 3, size, 0); /* of what is no code */
+            put_fde(&m.parts[frames], c, TABLES + 3, size, 0); /* outside of code */
         if (!lost)
             *vec_push(&wanted) = (struct fde){begin, begin + size < TEXT + TEXT_SIZE ? begin + size : TEXT + TEXT_SIZE,
                                               c->lsda & 0x80 ? 0 : lsda};
@@ -686,7 +686,7 @@ static void test_frames(void)
     vec_release(&wanted);
 }
 
-/* What is damaged ends the reading, and what came before is kept. */
+/* Damage ends the reading; the preceding entries are kept. */
 static void test_damaged_frames(void)
 {
     static const uint8_t lengths[][4] = {{3}, {200}, {0xff, 0xff, 0xff, 0x7f}};
@@ -718,13 +718,13 @@ static void test_damaged_frames(void)
     }
 }
 
-/* ---- what the loader writes, and symbols -------------------------------------------------------------------------- */
+/* ---- entries of the loader, and symbols -------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     uint64_t value;
     uint8_t kind, binding;
-    bool dynamic; /* it stands in both tables */
+    bool dynamic; /* it is in both tables */
 } made_symbols[] = {{"one", TEXT + 16, STT_FUNC, STB_GLOBAL, true},
                     {"two", TEXT + 16, STT_FUNC, STB_WEAK, false},
                     {"three@@V1", TEXT + 32, STT_FUNC, STB_GLOBAL, true},
@@ -897,7 +897,7 @@ static void test_loader(unsigned machine, unsigned type)
     }
 }
 
-/* ---- symbols at one address ------------------------------------------------------------------------------------------ */
+/* ---- symbols at one address -------------------------------------------------------------------------------------- */
 
 enum { NAMED = 240, AT_ONCE = 6, NAMED_AT = 60 };
 
@@ -915,7 +915,7 @@ static bool same_base(const char *a, const char *b)
     return n == strcspn(b, "@") && memcmp(a, b, n) == 0;
 }
 
-/* Names at an address are different, but for the versions that the table of symbols says and that of the loader does not. */
+/* Names at an address are distinct, except for versions present in the symbol table but not in the loader's. */
 static bool is_taken(const struct named *all, size_t count, const struct named *s)
 {
     for (size_t i = 0; i < count; i++)
@@ -1001,7 +1001,7 @@ static void test_symbols(void)
 
 /* ---- notes ---- */
 
-/* Notes one behind the other, of which the first that is a build id counts; whether one is it is decided while it is made. */
+/* Consecutive notes, of which the first build id counts; the expected result is computed during generation. */
 static void test_notes(void)
 {
     static const char *const owners[] = {"GNU", "GNU", "Go", "GN", "GNUX", "stapsdt", "", "XNU"};
@@ -1034,7 +1034,7 @@ static void test_notes(void)
                 buf_char(b, '\0');
         }
         if (b->len > 4 && below(8) == 0)
-            put_number(b, 0x7fffffff, 4); /* the beginning of one that is not there */
+            put_number(b, 0x7fffffff, 4); /* the start of an incomplete one */
     }
     struct image *im = open_made(&m, ET_DYN, EM_X86_64);
     CHECK_STR(im->build_id, wanted.bytes);
@@ -1042,7 +1042,7 @@ static void test_notes(void)
     buf_release(&wanted);
 }
 
-/* So many neighbours are looked at, and no more: the k-th is the last that is known to be the same. */
+/* A limited number of neighbours is compared: the k-th is the last one recognized as a duplicate. */
 static void test_window(void)
 {
     for (int forward = 0; forward < 2; forward++)
@@ -1170,7 +1170,7 @@ static void test_symbol_tables(void)
         }
 }
 
-/* A relocatable file: its sections have addresses, and what is in them is what a linker would make of it; packed, too. */
+/* A relocatable file: its sections get addresses, and their contents are relocated as by a linker; also compressed. */
 static void test_relocatable(void)
 {
     static const char *const packings[] = {"", ".zdebug_x", ".debug_x"};

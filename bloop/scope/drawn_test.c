@@ -98,7 +98,7 @@ static void draw_nested(str_id around, vaddr begin, vaddr end, unsigned depth)
     scope_builder_end(&d.builder);
 }
 
-/* Pieces of [begin, end): of one of a few statements, nested scopes, or of none. */
+/* Divides [begin, end) into ranges of a few statements, nested scopes, or no scope. */
 static void draw_inside(str_id file, vaddr begin, vaddr end, unsigned depth)
 {
     enum { PIECES = 12, STATEMENTS = 3 };
@@ -129,7 +129,7 @@ static void draw_inside(str_id file, vaddr begin, vaddr end, unsigned depth)
     }
 }
 
-/* In two parts, as a rule: what is cold lies in the upper half. */
+/* Usually in two parts: the cold one is in the upper half. */
 static void draw_procedure(str_id file, vaddr begin, vaddr end)
 {
     struct scope *s = scope_builder_begin(&d.builder, SCOPE_PROC);
@@ -199,7 +199,7 @@ static bool finds_all(struct scope_tree *t, const scope_ix *deepest)
     return same && changes == l->count;
 }
 
-/* Ranges anyhow: of those that hold an address, the one that begins last, and of these the innermost. */
+/* Arbitrary ranges: of those that contain an address, the one that starts last, and among these the innermost. */
 static bool finds_in_a_heap(void)
 {
     struct scope_tree *t = scope_tree_create();
@@ -247,7 +247,7 @@ static scope_ix module_of(const struct scope_tree *t, scope_ix s)
     return t->scopes[s].parent == SCOPE_NONE ? s : module_of(t, t->scopes[s].parent);
 }
 
-/* What is wrong with one scope by itself; NULL: nothing. */
+/* The error in one scope considered alone; NULL: none. */
 static const char *wrong_by_itself(const struct scope_tree *t, scope_ix i)
 {
     static const char *const may_hold[] = {"F", "P", "ALS", "ALS", "ALS", ""};
@@ -295,7 +295,7 @@ static const char *wrong_order(const struct scope_tree *t, scope_ix i)
                                                                        : NULL;
 }
 
-/* The statement that begins first of those that begin in another one of their module; SCOPE_NONE: none. */
+/* The first statement that starts inside another one of the same module; SCOPE_NONE: none. */
 static scope_ix overlapping(const struct scope_tree *t)
 {
     scope_ix found = SCOPE_NONE;
@@ -347,7 +347,7 @@ static void put_verdict(struct buf *out, const struct scope_tree *t)
         buf_printf(out, "scope %u (%s): %s", i, scope_kind_name(t->scopes[i].kind), what);
 }
 
-/* Some file of the tree; NULL: it has none. */
+/* Some file of the tree; NULL: no file. */
 static struct scope *any_file(struct scope_tree *t)
 {
     uint32_t n = (uint32_t)t->scope_count, from = below(n), i = 0;
@@ -356,7 +356,7 @@ static struct scope *any_file(struct scope_tree *t)
     return i < n ? &t->scopes[(from + i) % n] : NULL;
 }
 
-/* One field becomes another. */
+/* Changes one field. */
 static void damage(struct scope_tree *t)
 {
     struct scope *s = &t->scopes[below((uint32_t)t->scope_count)];
@@ -439,7 +439,7 @@ static struct scope_tree *read_again(const char *text)
     return t;
 }
 
-/* All that a scope says, as a line; of .hpcstruct what it can say. */
+/* Prints a scope as a line, for .hpcstruct only the properties that it can represent. */
 static void put_scope(struct buf *out, const struct scope_tree *t, const struct scope *s, bool all)
 {
     const char *const texts[] = {strtab_get(t->strings, s->name),       strtab_get(t->strings, s->link_name),
@@ -477,7 +477,7 @@ static bool same_trees(const struct scope_tree *a, const struct scope_tree *b, b
     return same;
 }
 
-/* The last line that .hpcstruct lets tell: of what is in it and of its file, but for inlined calls. */
+/* The last line as derivable from .hpcstruct: that of its contents in the same file, excluding inlined calls. */
 static uint32_t last_line(const struct scope_tree *t, scope_ix s)
 {
     uint32_t last = t->scopes[s].line_first;
@@ -569,9 +569,10 @@ static bool outlined_alike(struct scope_tree *t)
     return same;
 }
 
-/* ---- where elements may stand ---- */
+/* ---- valid nesting of elements ---- */
 
-/* Each element in each, in both forms. (With a line: code without one, in front, is none of its own in .hpcstruct.) */
+/* Each element inside each other one, in both forms. (With a line: leading code without one is not a separate statement
+   in .hpcstruct.) */
 static void test_places(bool ours)
 {
     static const char *const elements[] = {"LM", "F", "P", "A", "L", "S"};
@@ -633,7 +634,7 @@ static void draw_text(char *out, size_t room, const char *letters)
     out[n] = 0;
 }
 
-/* Lists of ranges, right and nearly right: what there is to them, by the letter and address by address. */
+/* Valid and nearly valid lists of ranges: the expected contents, as text and address by address. */
 static void draw_list(char *out, size_t room, bool *held)
 {
     static const char *const gaps[] = {" ", "  ", "\t", ") [", "} {[", "\n"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libFuzzer target: any bytes as a structure file, ours or hpcstruct's. Indices of the result are valid; our own form
- * is complete: written, read and written again it is the same bytes. The cache returns what was stored, or nothing.
+ * is lossless: written, read and written again, it has the same bytes. The cache returns the stored tree or nothing.
  */
 #include "bloop/bloop.h"
 
@@ -18,7 +18,7 @@ static void promise(bool kept)
         __builtin_trap();
 }
 
-/* The name of a file in memory that holds the bytes, in `path`; its descriptor. */
+/* Puts the bytes in a memory file: its name goes to `path`, and its descriptor is returned. */
 static int file_of(const void *bytes, size_t size, char path[64])
 {
     int fd = memfd_create("structure", MFD_CLOEXEC);
@@ -59,7 +59,7 @@ static void look_up(struct scope_tree *tree)
     }
 }
 
-/* Our own form of a sound tree says all of it. */
+/* Our own form of a valid tree is lossless. */
 static void round_trip(struct scope_tree *tree)
 {
     struct buf first = {0}, second = {0};

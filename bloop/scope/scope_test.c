@@ -256,7 +256,7 @@ static void test_outline(const char *folder)
     scope_tree_free(t);
 }
 
-/* Both forms as they are written, to the letter: reading again what was wrongly written may give the same tree. */
+/* Both forms, compared verbatim: a wrongly written file might be read back as the same tree. */
 static void test_written(const char *folder)
 {
     char *path = mem_printf("%s/written", folder);
@@ -317,7 +317,7 @@ static void test_written(const char *folder)
     scope_tree_free(t);
 }
 
-/* The tree of a file that holds the text. */
+/* Reads the text, as a file, into a tree. */
 static int read_text(const char *path, const char *text, struct scope_tree **t, struct err *err)
 {
     FILE *f = fopen(path, "w");
@@ -389,8 +389,8 @@ static void test_bad_files(const char *folder)
     mem_free(path);
 }
 
-/* What other tools write, and people: ranges in any order and spelling, the greatest line, an inlined call's own name;
-   and what HPCToolkit's form, which knows less, becomes of ours. */
+/* Input from other tools and from hand-written files: ranges in any order and spelling, the greatest line, an inlined
+   call's own name; and our tree in HPCToolkit's form, which represents less. */
 #define HPC "<HPCToolkitStructure><LM n=\"a\"><F n=\"f\">"
 #define CPH "</F></LM></HPCToolkitStructure>"
 static void test_spellings(const char *folder)
