@@ -51,7 +51,7 @@ static void write_into(const struct hpcprof *p, struct buf *text)
     promise(hpcprof_write(p, out, &err) == 0 && outfile_commit(out, &err) == 0);
 }
 
-/* Writing brings rows into an order; after that the bytes stay. Of no process there is nothing to write. */
+/* Writing sorts the rows; from then on the bytes are stable. An empty measurement is not written. */
 static void round_trip(const struct hpcprof *p)
 {
     if (p->process_count == 0)
@@ -124,7 +124,7 @@ static void seal(uint8_t *block, size_t length)
 
 enum { BLOCKS_MAX = 256 };
 
-/* Where the blocks begin, and behind the last one where it ends. */
+/* Finds the start of each block, and the end of the last one. */
 static size_t find_blocks(const uint8_t *data, size_t size, size_t at[BLOCKS_MAX + 1])
 {
     size_t count = 0, here = FORMAT_HEADER_BYTES;
@@ -137,7 +137,7 @@ static size_t find_blocks(const uint8_t *data, size_t size, size_t at[BLOCKS_MAX
     return count;
 }
 
-/* A payload, longer or shorter; what follows moves. */
+/* Changes a payload and its length; the following bytes move. */
 static size_t mutate_block(uint8_t *data, size_t size, size_t max_size, size_t begin, size_t end)
 {
     size_t length = end - begin - FORMAT_BLOCK_BYTES, room = length + 64, rest = size - end;

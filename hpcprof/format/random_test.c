@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- what is drawn --------------------------------------------------------------------------------------------------- */
+/* ---- random measurements ----------------------------------------------------------------------------------------- */
 
-/* The most that there is of each. */
+/* Maximum number of each. */
 struct sizes {
     uint32_t events, modules, regions, contexts, processes, threads, counts, totals, notes, rows;
 };
@@ -24,7 +24,7 @@ static str_id id(struct hpcprof *p, const char *prefix, uint32_t n)
     return n ? strtab_add(p->strings, text) : 0;
 }
 
-/* How many of those that there are at most: half of them at least. */
+/* A random number between half of the maximum and the maximum. */
 static uint32_t many(uint32_t most)
 {
     return most / 2 + below(most - most / 2 + 1);
@@ -35,7 +35,7 @@ static uint64_t wide(void)
     return random64() >> below(64);
 }
 
-/* A table that keeps all rows, one whose rows unite, and one that refers to it and to itself. */
+/* A table that keeps all rows, one that merges rows, and one that refers to the latter and to itself. */
 static void draw_tables(struct hpcprof *p, uint32_t rows)
 {
     static const struct table_column plain[] = {
@@ -123,7 +123,7 @@ static void draw_process(struct hpcprof *p, const struct sizes *s, uint32_t pid)
         hpcprof_add_note(p, &(struct hpcprof_note){number, id(p, "note ", 1 + n), id(p, "value ", below(9))});
 }
 
-/* Names of what several files have are the same in all. `pid`: of the first process. */
+/* Shared items have the same names in all files. `pid`: of the first process. */
 static struct hpcprof *draw(const struct sizes *s, uint32_t pid)
 {
     struct hpcprof *p = hpcprof_create();
@@ -204,7 +204,7 @@ static char *text_of_cell(const struct hpcprof *p, const struct table_column *c,
                : mem_strdup(text(p, table_row(table_list_find(&p->tables, c->refers), v.row)[0].text));
 }
 
-/* The rows of a table; `united`: without those whose values may be sums with others'. */
+/* Prints the rows of a table; `united`: without values that may be sums of several rows. */
 static void put_table(struct lines *to, const struct hpcprof *p, const struct table *t)
 {
     const struct table_decl *d = table_declared(t);
@@ -222,7 +222,7 @@ static void put_table(struct lines *to, const struct hpcprof *p, const struct ta
     }
 }
 
-/* Without what belongs to a thread where `summed`. */
+/* If `summed`, without the fields of single threads. */
 static void put_counts(struct lines *to, const struct hpcprof *p, bool summed)
 {
     for (size_t i = 0; i < p->count_count; i++) {
@@ -270,7 +270,7 @@ static void put_rest(struct lines *to, const struct hpcprof *p)
         put_table(to, p, plain);
 }
 
-/* What equal files share: there once in the whole. */
+/* Prints the items shared by all files, once in the merged measurement. */
 static void put_shared(struct lines *to, const struct hpcprof *p)
 {
     for (size_t i = 0; i < p->event_count; i++) {
@@ -312,7 +312,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorted; of lines that are the same before a tab, the two numbers behind it are added up, and others are there once where `once`. */
+/* Sorts the lines. If lines are equal up to a tab, the two numbers after it are added; other duplicates are removed if
+   `once`. */
 static void unite(struct lines *l, bool once)
 {
     size_t n = 0;
@@ -352,7 +353,7 @@ static bool same_lines(const struct lines *got, const struct lines *want, const 
     return true;
 }
 
-/* ---- there and back -------------------------------------------------------------------------------------------------- */
+/* ---- round trip -------------------------------------------------------------------------------------------------- */
 
 static struct buf written(const struct hpcprof *p)
 {
@@ -364,7 +365,7 @@ static struct buf written(const struct hpcprof *p)
     return all;
 }
 
-/* Blocks follow each other without a gap, none is larger than it may be, and all are sound. */
+/* Blocks are contiguous, none exceeds the maximum size, and all are valid. */
 struct blocks {
     uint64_t at;
     unsigned count, bad;
@@ -382,7 +383,7 @@ static void see_block(void *ctx, const struct hpcprof_block *b)
     all->contexts += strcmp(b->type, "contexts") == 0;
 }
 
-/* Of rows that take few bytes each. */
+/* For rows of a few bytes each. */
 static size_t blocks_for(size_t rows)
 {
     return (rows + ROWS_PER_BLOCK - 1) / ROWS_PER_BLOCK;
@@ -418,7 +419,7 @@ static bool comes_back(const struct hpcprof *p)
 static void test_there_and_back(void)
 {
     static const struct sizes small = {3, 4, 5, 30, 3, 4, 60, 8, 4, 20};
-    /* One after another is more than a block holds. */
+    /* Each in turn exceeds the size of a block. */
     static const struct sizes large[] = {{LIMIT_EVENTS - 1, 2, 2, 5, 1, 1, 5, 2, 2, 2},
                                          {2, 9000, 2, 5, 1, 1, 5, 2, 2, 2},
                                          {2, 2, 9000, 5, 1, 1, 5, 2, 2, 2},
@@ -451,11 +452,12 @@ static bool is_among(const struct lines *all, char *line)
 
 struct cuts {
     const struct buf *bytes;
-    const struct lines *all; /* of the whole, sorted */
+    const struct lines *all; /* of the complete file, sorted */
     unsigned wrong, tried;
 };
 
-/* The file up to this block, and the block with less in it than it says: no place and no count comes of that which was not there. */
+/* The file up to this block, followed by the truncated block: the result contains only places and counts of the
+   complete file. */
 static void cut_block(void *ctx, const struct hpcprof_block *b)
 {
     struct cuts *cuts = ctx;
@@ -508,7 +510,7 @@ static void test_cut_blocks(void)
     CHECK(tried > 500);
 }
 
-/* What is said of a process that did not write its end. */
+/* The warning for a process that did not write its end block. */
 static void test_incomplete(void)
 {
     static const struct {
@@ -539,7 +541,7 @@ static void test_incomplete(void)
     }
 }
 
-/* Values that the samples and the period tell are not written: a byte or more of each row. */
+/* Values implied by samples and period are not written: each takes at least a byte per row. */
 static void test_values_told(void)
 {
     enum { ROWS = 50 };
@@ -568,7 +570,7 @@ static void test_values_told(void)
     CHECK(bytes[0] + ROWS <= bytes[1]);
 }
 
-/* Of rows that need several blocks none is lost: events with much to say, contexts of files of their own. */
+/* No row is lost if several blocks are required: events with long descriptions, contexts with files of their own. */
 static void test_several_blocks(void)
 {
     enum { EVENTS = 12, LONG = 300000, OWN = 70000 };
@@ -758,7 +760,7 @@ static void test_folders(void)
 
 enum { MOST_DISTINCT = 600 };
 
-struct summed { /* in order, none twice */
+struct summed { /* sorted and unique */
     struct hpcprof_count rows[MOST_DISTINCT];
     size_t count;
 };
@@ -777,7 +779,7 @@ static uint64_t sum_or_most(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* One row at a time, at its place. */
+/* Adds one row, in sorted position. */
 static void sum_up(struct summed *s, const struct hpcprof_count *row)
 {
     size_t i = 0;
@@ -816,8 +818,8 @@ static bool same_counts(const struct hpcprof *p, const struct summed *s)
     return same;
 }
 
-/* Added up now and then, cut, taken over whole or added one by one: always the sum of what came; and in between there is room for
-   what is distinct, not for all that came. */
+/* Rows that are added, sometimes summed in between, truncated, and moved as a whole or one by one: the result is always
+   their sum, and memory is needed only for distinct rows. */
 static bool counts_are_summed(unsigned variety, unsigned rows, bool looked_at)
 {
     static struct summed s;
@@ -835,7 +837,7 @@ static bool counts_are_summed(unsigned variety, unsigned rows, bool looked_at)
     }
     while (rows-- > 0 && s.count < MOST_DISTINCT - 1) {
         struct hpcprof_count row = draw_count(variety);
-        if (below(4) == 0 && s.count) /* the last of all, once more */
+        if (below(4) == 0 && s.count) /* repeats the last one */
             row = s.rows[s.count - 1];
         hpcprof_add_count(p, &row);
         sum_up(&s, &row);
@@ -875,7 +877,7 @@ static void test_counts_in_any_order(void)
 
 /* ---- sampled and counted --------------------------------------------------------------------------------------------- */
 
-/* Each count is asked whether its thread has a total of its event. */
+/* For each count, checks whether its thread has a total of its event. */
 static bool shares_are_right(const struct hpcprof *p)
 {
     struct hpcprof_share *got = hpcprof_shares(p);

@@ -75,7 +75,7 @@ static void write_file(const char *dir, unsigned n)
     hpcprof_free(p);
 }
 
-/* All that can be told of a whole, as bytes. */
+/* The complete result, as bytes. */
 static struct buf told(const struct hpcprof *p, const struct warnings *w)
 {
     struct buf all = {0};
@@ -169,7 +169,7 @@ static void read_by_any(const char *path)
     }
 }
 
-/* The error is everybody's, and nobody waits for who has nothing. */
+/* All ranks get the error, and none waits for a rank without files. */
 static void nothing_to_read(const char *dir)
 {
     struct test_ranks t;
@@ -181,10 +181,10 @@ static void nothing_to_read(const char *dir)
     CHECK_NAMED(test_ranks_end(&t, refused), "ranks that find nothing say so");
 }
 
-/* ---- what another rank sends, byte by byte -------------------------------------------------------------------------- */
+/* ---- messages of another rank, byte by byte ---------------------------------------------------------------------- */
 
 struct mail {
-    const void *bytes; /* NULL: nothing comes */
+    const void *bytes; /* NULL: no message */
     size_t len;
     struct buf sent;
 };
@@ -253,7 +253,7 @@ static void united_free(struct united *u)
     warnings_free(u->warnings);
 }
 
-/* Cut before the measurement it is an error; of the measurement itself what was sound counts, as of any file. */
+/* Truncated before the measurement, it is an error; truncated inside it, the valid part counts, as in files. */
 static void test_cut(void)
 {
     size_t beside, wrong = 0;
@@ -279,7 +279,7 @@ static void test_cut(void)
     buf_release(&sent);
 }
 
-/* Whatever is missing of what stands beside a whole measurement. */
+/* Any part of the data that follows a complete measurement is missing. */
 static void test_cut_beside(void)
 {
     size_t beside, wrong = 0;
@@ -298,7 +298,7 @@ static void test_cut_beside(void)
     buf_release(&sent);
 }
 
-/* Numbers and warnings of a rank that read nothing: numbers, then texts, then what stands behind all that. */
+/* Numbers and warnings of a rank that read nothing: first the numbers, then the strings, then the trailing data. */
 static void test_made_up(void)
 {
     static const struct {
@@ -307,7 +307,7 @@ static void test_made_up(void)
         size_t count;
         const char *texts[3], *behind, *error;
         size_t used;
-        int more; /* that the length says */
+        int more; /* added to the stated length */
     } cases[] = {
         {"nothing", {0, 0, 0, 0}, 4, {NULL}, "", NULL, 1, 0},
         {"files that it could use", {4, 9, 1, 7, 0}, 5, {NULL}, "", NULL, 5, 0},
@@ -354,7 +354,7 @@ static void test_made_up(void)
     }
 }
 
-/* ---- what is sent ---- */
+/* ---- messages sent ---- */
 
 static void check_beside(const struct buf *sent, const char *want)
 {
@@ -375,7 +375,7 @@ static void check_beside(const struct buf *sent, const char *want)
     buf_release(&said);
 }
 
-/* Processes, none, some; the first rank tells the others of all. */
+/* No processes or some; the first rank broadcasts all of them. */
 static void test_sent(void)
 {
     struct buf parts[3] = {{0}, {0}, {0}};
@@ -417,7 +417,7 @@ static void test_sent(void)
     }
 }
 
-/* A list that ends before one's own place says all it says, and one's own processes are not before oneself. */
+/* A list that is too short for the own rank is complete as it is, and processes of the own rank do not precede it. */
 static void test_before_of_less(void)
 {
     for (uint64_t listed = 0; listed < 3; listed++) {
@@ -465,7 +465,7 @@ static void test_before(void)
         CHECK_INT(hpcprof_merge_wholes(&ranks, &p, &used, true, w, NULL), 0);
         CHECK_INT(p->processes_before, want[i]);
         CHECK_INT(used, 12);
-        CHECK_INT(warnings_count(w), 0); /* the first one says it */
+        CHECK_INT(warnings_count(w), 0); /* the first rank reports it */
         buf_release(&m.sent);
         buf_release(&beside);
         hpcprof_free(p);
@@ -474,7 +474,7 @@ static void test_before(void)
     buf_release(&all);
 }
 
-/* A table that the other declares otherwise is left out, and said so. */
+/* A table that the other rank declares differently is dropped with a warning. */
 static void test_other_table(void)
 {
     static const struct table_decl other = {"arrays", "Arrays", "what was allocated", columns, 1};

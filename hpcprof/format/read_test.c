@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measurement file: written ones are read; truncated or damaged ones give the part before the damage, and never a
- * wrong count. */
+/* The measurement file: written files are read back. For truncated or damaged files, the part before the damage is
+ * read, and all counts are correct. */
 #include "hpcprof/format/tables.h"
 #include "tests/tap.h"
 
@@ -102,7 +102,7 @@ static struct hpcprof *example(void)
     return p;
 }
 
-/* The bytes hpcprof_write makes of `p`; the caller frees. */
+/* Returns the bytes that hpcprof_write writes for `p`; the caller frees them. */
 static uint8_t *written(const struct hpcprof *p, size_t *len)
 {
     char path[] = "/tmp/hpcprof-test-XXXXXX";
@@ -142,7 +142,7 @@ static void test_tables(const struct hpcprof *p)
             CHECK_INT(table_row(e, row)[i].row, want[row][i]);
 }
 
-/* Two files: rows of one key add up, references are to the rows of the whole. */
+/* Two files: rows with equal keys are added, and references are translated to the merged rows. */
 static void test_tables_of_two_files(const uint8_t *bytes, size_t len)
 {
     char dir[] = "/tmp/hpcprof-test-XXXXXX";
@@ -181,7 +181,7 @@ static uint64_t all_samples(const struct hpcprof *p, uint32_t event)
     return sum;
 }
 
-/* What threads counted, added up: no sample is lost, and what needs the threads is as it was. */
+/* Counts summed over threads: no sample is lost, and per-thread data are unchanged. */
 static void test_summed(const uint8_t *bytes, size_t len)
 {
     char dir[] = "/tmp/hpcprof-test-XXXXXX";
@@ -217,7 +217,7 @@ static void test_summed(const uint8_t *bytes, size_t len)
     for (size_t i = 0; i < summed->count_count; i++)
         CHECK_INT(summed->counts[i].thread, 0);
     CHECK_INT(table_row_count(table_list_find(&summed->tables, "evictors")), 18);
-    CHECK_INT(hpcprof_read_as(dir, &how, NULL, NULL, &err), 0); /* nothing is kept */
+    CHECK_INT(hpcprof_read_as(dir, &how, NULL, NULL, &err), 0); /* nothing is retained */
     CHECK_INT(seen, 2 * 9 * 4);
     hpcprof_free(whole);
     hpcprof_free(summed);
@@ -276,7 +276,7 @@ static uint64_t value_of(const struct hpcprof *p, uint32_t thread, uint32_t cont
     return 0;
 }
 
-/* Every count there is must be one of the whole file's. */
+/* Every count must be one of the complete file's. */
 static bool part_of(const struct hpcprof *part, const struct hpcprof *whole)
 {
     for (size_t i = 0; i < part->count_count; i++) {
@@ -355,7 +355,7 @@ static void add_block(struct buf *b, uint32_t type, const void *payload, size_t 
 #define ZEROS_13    "\0\0\0\0\0\0\0\0\0\0\0\0\0"
 #define TABLE_OF_65 "\1\1t\0\0\x41" ZEROS_13 ZEROS_13 ZEROS_13 ZEROS_13 ZEROS_13
 
-/* Rows that do not fit the table before them; and the ones that do, beside. */
+/* Rows that do not match the table declared before them, and valid ones next to them. */
 static void test_nonsense_rows(void)
 {
     static const char decl[] = "\1\1t\0\0\2\1x\0\0\0\0\0\0\1r\0\0\0\4\0\1t";
@@ -363,7 +363,7 @@ static void test_nonsense_rows(void)
         const char *name;
         const char *payload;
         size_t len;
-        const char *want; /* NULL: nothing is wrong */
+        const char *want; /* NULL: valid */
     } cases[] = {
         {"a row, and one that refers to it", "\0\2\5\0\6\1", 6, NULL},
         {"a row that refers to itself", "\0\2\5\0\6\2", 6, "it refers to a missing row"},
@@ -390,7 +390,7 @@ static void test_nonsense_rows(void)
     }
 }
 
-/* Blocks whose checksums are right and whose content is nonsense. */
+/* Blocks with valid checksums and invalid contents. */
 static void test_nonsense(void)
 {
     static const struct {
@@ -477,8 +477,8 @@ static void test_many_counts(void)
     hpcprof_free(p);
 }
 
-/* More of everything than a block holds: contexts, lines with their procedures' files, counts of two threads, events and
-   regions. */
+/* More of each item than fits into a block: contexts, lines with their procedures' files, counts of two threads, events
+   and regions. */
 static struct hpcprof *large(void)
 {
     enum { CONTEXTS = 10000 };
@@ -535,7 +535,7 @@ static void test_more_than_a_block(void)
     warnings_free(w);
 }
 
-/* Of several totals of a thread and event, the last one holds. */
+/* Of several totals of a thread and event, the last one counts. */
 static void test_totals(void)
 {
     struct hpcprof *p = example();
@@ -578,7 +578,7 @@ static void test_many_totals(void)
     hpcprof_free(p);
 }
 
-/* What was counted and not sampled is said from a fifth on, where there is enough to judge by. */
+/* Counts without samples are reported from a fifth on, if there is enough data to judge. */
 static void test_unsampled(void)
 {
     static const struct {

@@ -20,13 +20,13 @@
 
 static int refuses;                 /* errno of perf_event_open; 0: counts */
 static unsigned refused_type = 99;  /* only of this type; 99: of all */
-static int room;                    /* so many counters in a group */
+static int room;                    /* number of counters in a group */
 static int opened, leader_seen;     /* counters in the group, in all; -1: a group that nobody leads */
 static int leader = -1;             /* the counter that was opened last without a group */
-static int odd_calls;               /* with anything but what is counted: this thread, anywhere, its own code alone */
-static const uint64_t *group_times; /* what is read of a counter: count, time enabled, time running; NULL: nothing */
+static int odd_calls;               /* with unexpected attributes: it must be this thread, any CPU, user code only */
+static const uint64_t *group_times; /* values read from a counter: count, time enabled, time running; NULL: none */
 static struct perf_event_attr asked_last;
-static struct buf asked_of; /* what was asked for, in order */
+static struct buf asked_of; /* the requests, in order */
 
 static void note_asked(const struct perf_event_attr *a, int thread, int processor, long flags)
 {
@@ -47,7 +47,7 @@ static void note_asked(const struct perf_event_attr *a, int thread, int processo
                (unsigned long long)a->sample_period);
 }
 
-/* Null devices stand for counters. */
+/* Null devices represent counters. */
 static int open_fake(const struct perf_event_attr *attr, int group)
 {
     if (refuses && (refused_type == 99 || attr->type == refused_type)) {
@@ -72,7 +72,7 @@ static int open_fake(const struct perf_event_attr *attr, int group)
 long syscall(long number, ...)
 {
     va_list list;
-    long a[5]; /* those in registers: a sixth need not be there to be read */
+    long a[5]; /* arguments in registers: the sixth may be missing */
     va_start(list, number);
     for (int i = 0; i < 5; i++)
         a[i] = va_arg(list, long);
@@ -86,7 +86,7 @@ long syscall(long number, ...)
     return real(number, a[0], a[1], a[2], a[3], a[4]);
 }
 
-static const char *paranoid; /* what stands in the kernel's file; NULL: there is none, "!": it cannot be read */
+static const char *paranoid; /* contents of the kernel's file; NULL: it does not exist, "!": it is unreadable */
 
 int open(const char *path, int flags, ...)
 {
@@ -117,7 +117,7 @@ enum { PRESET = (int)PAPI_PRESET_MASK, NATIVE = PAPI_NATIVE_MASK };
 static const struct {
     const char *name;
     int code;
-    unsigned counters; /* a preset is made of; 0: this machine has it not */
+    unsigned counters; /* number of counters of a preset; 0: not available on this machine */
     const char *native;
     int add, overflow, start; /* statuses */
 } papis[] = {
@@ -132,7 +132,7 @@ static const struct {
     {"nat:NO_OVERFLOW", NATIVE | 4, 0, "", 0, PAPI_EINVAL, 0},
     {"nat:NO_START", NATIVE | 5, 0, "", 0, 0, PAPI_ESYS},
     {"perf::PAGE-FAULTS", NATIVE | 6, 0, "", 0, 0, 0},
-    {"nat:CYCLES", NATIVE | 7, 0, "", 0, 0, 0}, /* in no list, nor are the next */
+    {"nat:CYCLES", NATIVE | 7, 0, "", 0, 0, 0}, /* not listed, nor are the following */
     {"perf::BRANCH-MISSES", NATIVE | 8, 0, "", 0, 0, 0},
     {"r10", NATIVE | 9, 0, "", 0, 0, 0},
 };
@@ -141,8 +141,8 @@ static const struct {
 } components[] = {{0, 0}, {1, 2}, {0, -1}, {0, 4}};
 
 static int sets_open, in_set, started, armed, threshold, start_status;
-static int most_armed = 99, in_turn; /* so many overflow at once; the set is multiplexed */
-static int start_answer = 1;         /* 1: the version asked for, 2: another, or this status */
+static int most_armed = 99, in_turn; /* maximum number that can overflow at once; the set is multiplexed */
+static int start_answer = 1;         /* 1: the requested version, 2: another, or this status */
 static int create_status, starts;
 
 static int find_code(int code)
@@ -330,7 +330,7 @@ pfm_err_t pfm_get_os_event_encoding(const char *name, int levels, pfm_os_t os, v
 #define WITHOUT_SET "nat:one cannot be sampled: PAPI reports \"status -2\"; 'hpcview events' lists available events"
 #endif
 
-/* ---- what is asked for ---------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
 
 static const char *const kinds[] = {
     [RECORD_PERF] = "ring", [RECORD_PAPI] = "papi", [RECORD_CPUTIME] = "cpu timer", [RECORD_REALTIME] = "timer"};
@@ -349,7 +349,7 @@ static const char *const kinds[] = {
 static const struct {
     const char *text;
     bool papi, multiplex;
-    const char *want; /* behind '|' what was warned of */
+    const char *want; /* warnings follow the '|' */
 } asked[] = {
     {"nat:one", false, false, "nat:one " ONE " every 1000003 events: about nat:one"},
     {"nat:one", true, false, "nat:one papi 0.0 every 1000003 events: about nat:one"},
@@ -402,7 +402,7 @@ static const struct {
      "time; using a period of 600009 cycles"},
     {"perf::PAGE-FAULTS@1", true, false, "perf::PAGE-FAULTS papi 1.2 every 1 faults: page faults"},
     {"instructions", true, false, "PAPI does not know PAPI_TOT_INS; use --sampler ring"},
-    /* PAPI has no counter for it, or does not know it: the kernel's event, by PAPI under another name */
+    /* PAPI has no counter for it, or no such event: the kernel's event under PAPI's name */
     {"PAPI_BR_MSP", false, false, "PAPI_BR_MSP ring " MISPREDICTED},
     {"PAPI_BR_MSP", true, false, "PAPI_BR_MSP papi " MISPREDICTED " as " ALSO},
     {"PAPI_BR_MSP@2999", true, true,
@@ -444,7 +444,7 @@ static void test_asked(void)
         mem_free(got);
     }
     mem_free(parsed("nat:two@7777", false, false));
-    CHECK_INT(threshold, 7777); /* what is tried is what will be */
+    CHECK_INT(threshold, 7777); /* the trial uses the final settings */
     mem_free(parsed("nat:two", true, false));
     CHECK_INT(threshold, 1000003);
     CHECK_INT(sets_open, 0);
@@ -456,7 +456,7 @@ static void test_asked(void)
     got = parsed("cycles", true, false); /* the kernel's own reason is the better one */
     CHECK(str_starts(got, "PAPI_TOT_CYC cannot be sampled: ") && !strstr(got, "PAPI reports"));
     mem_free(got);
-    refused_type = PERF_TYPE_RAW; /* the kernel has none */
+    refused_type = PERF_TYPE_RAW; /* the kernel lacks it */
     got = parsed("cycles", true, false);
     CHECK_STR(got, "PAPI_TOT_CYC cannot be sampled: PAPI reports \"status -3\"; use --sampler ring");
     mem_free(got);
@@ -493,7 +493,7 @@ static void test_list(void)
          "PAPI_NONE 1000003 "
          "events" KERNEL_HAS_NOT},
         {false, "PAPI_*ONE*", 0, "PAPI_ONE_INS 4000037 instructions\n"},
-        /* of those that PAPI lacks, what the kernel has for them */
+        /* of those that PAPI lacks, the ones that the kernel provides */
         {false, "papi_br_m*", 0, "PAPI_BR_MSP 40009 branches\n"},
         {true, "papi_br_m*", ENOENT, "PAPI_BR_MSP 40009 branches" KERNEL_HAS_NOT},
         {true, "papi_tot_[ci][yn]*", ENOENT,
@@ -501,7 +501,7 @@ static void test_list(void)
         {false, "papi_tot", ENOENT, ""},
         {false, "time", ENOENT, "CPUTIME 4000 us\nREALTIME 4000 us\n"},
         {true, "perf::CPU-M*", ENOSYS, "perf::CPU-MIGRATIONS 1 migrations: this kernel has no perf events\n"},
-        {true, "faults", 0, /* of PAPI's and ours the one that we know */
+        {true, "faults", 0, /* listed by PAPI and by us: only ours */
          "perf::PAGE-FAULTS 10 faults\nperf::MINOR-FAULTS 10 faults\nperf::MAJOR-FAULTS 1 faults\n"
          "perf::ALIGNMENT-FAULTS 10 faults\n"},
     };
@@ -517,7 +517,7 @@ static void test_list(void)
     CHECK_INT(sets_open, 0);
 }
 
-/* By which samplers. */
+/* The samplers that are chosen. */
 static void test_ways(void)
 {
     static const struct {
@@ -541,7 +541,7 @@ static void test_ways(void)
     }
 }
 
-/* What PAPI samples of its own accord; what it cannot is a timer, and the reason is given. */
+/* Events that PAPI samples by default; others become timers, with the reason. */
 static void test_default_by_papi(void)
 {
     struct warnings *w = warnings_create();
@@ -556,12 +556,12 @@ static void test_default_by_papi(void)
     warnings_free(w);
 }
 
-/* ---- what does not start -------------------------------------------------------------------------------------------- */
+/* ---- failures at start ------------------------------------------------------------------------------------------- */
 
 #define NOT_STARTED "PAPI cannot be initialized: "
 static const struct {
     const char *name;
-    int start, create, encoder; /* what they answer */
+    int start, create, encoder; /* their return values */
     const char *asked[3];       /* of nat:one, nat:two, and of cycles by PAPI */
     const char *list;           /* of "nat:t" */
 } failing[] = {
@@ -633,7 +633,7 @@ static bool fails_as_wanted(size_t i)
     return !wrong && started_once && starts == 1 && events_fit(&e, 1) == 1 && !sets_open && !started;
 }
 
-/* Each in a process of its own: a library is started once. */
+/* Each in its own process, because a library is started only once. */
 static void test_failing(void)
 {
     for (size_t i = 0; i < ARRAY_SIZE(failing); i++) {
@@ -652,7 +652,7 @@ static void test_failing(void)
 }
 #endif
 
-/* ---- what the kernel says -------------------------------------------------------------------------------------------- */
+/* ---- answers of the kernel --------------------------------------------------------------------------------------- */
 
 static void test_refused(void)
 {
@@ -701,7 +701,7 @@ static void test_counted(void)
     CHECK_INT(asked_last.sample_period, 8);
 }
 
-/* What the kernel's file says, and that it is said. */
+/* The setting in the kernel's file, and that it is reported. */
 static void test_paranoid(void)
 {
 #define LEVEL "/proc/sys/kernel/perf_event_paranoid is "
@@ -712,12 +712,10 @@ static void test_paranoid(void)
         int level;
         bool lower; /* that would permit it */
     } cases[] = {
-        {NULL, 99, false},   {"!", 99, false},
-        {"", 99, false},     {"-1\n", -1, false},
-        {"0\n", 0, false},   {"2\n", 2, false},
-        {"3\n", 3, true},    {"4\n", 4, true},
-        {"98\n", 98, true},  {"99\n", 99, false},
-        {"100", 100, false}, {"00000000000000345", 3, true}, /* no more is read than there is room for */
+        {NULL, 99, false},   {"!", 99, false},    {"", 99, false},
+        {"-1\n", -1, false}, {"0\n", 0, false},   {"2\n", 2, false},
+        {"3\n", 3, true},    {"4\n", 4, true},    {"98\n", 98, true},
+        {"99\n", 99, false}, {"100", 100, false}, {"00000000000000345", 3, true}, /* reads are limited to the buffer */
     };
     for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
         const struct record_event e = {.name = "X"};
@@ -750,7 +748,7 @@ static void test_paranoid(void)
     paranoid = NULL;
 }
 
-/* The events that we know: what each asks the kernel for, and why it is not there. */
+/* Known events: the kernel attributes of each, and the reason if it is unavailable. */
 static void note_reason(void *ctx, const struct hpcprof_event_info *info)
 {
     buf_printf(ctx, "%s: %s\n", info->name, info->why_not ? info->why_not : "it is");
@@ -855,12 +853,12 @@ static void test_fit(void)
 #ifdef HAVE_PAPI
     struct record_event e = {.name = "nat:one", .kind = RECORD_PAPI, .period = 1000};
     room = 1;
-    refuses = EBUSY; /* what is added does not start */
+    refuses = EBUSY; /* an added event does not start */
     CHECK_INT(events_fit(&e, 1), 0);
     refuses = 0;
     snprintf(e.name, sizeof e.name, "nat:none");
     CHECK_INT(events_fit(&e, 1), 0);
-    /* in turn there is room for any number, but not all of them overflow */
+    /* with multiplexing any number fits, but not all of them can overflow */
     struct record_event three[3] = {{.name = "nat:one", .kind = RECORD_PAPI, .flags = HPCPROF_ESTIMATED, .period = 5},
                                     {.name = "nat:two", .kind = RECORD_PAPI, .flags = HPCPROF_ESTIMATED, .period = 5},
                                     {.name = "cycles", .kind = RECORD_PAPI, .flags = HPCPROF_ESTIMATED, .period = 5}};

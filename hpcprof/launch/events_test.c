@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events as people write them: sampler, period, and error messages. */
+/* Events in command line syntax: sampler, period and error messages. */
 #include "config.h"
 
 #include "hpcprof/launch/events.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* PAPI keeps what it knows of its events (LeakSanitizer asks for this function, where others may see it). */
+/* PAPI keeps its event tables allocated (LeakSanitizer calls this function, which must be visible to it). */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -43,7 +43,7 @@ static const struct {
     {"REALTIME@f250", false, "REALTIME timer 0.0 every 4000 us"},
     {"cycles@f1000", false, "PAPI_TOT_CYC ring 0.0 every 12000017 cycles f1000"},
     {"cycles@f15000", false, "PAPI_TOT_CYC ring 0.0 every 12000017 cycles f15000"},
-    /* what would cost too much is raised; what just does not, is not */
+    /* periods that would cost too much are raised; those just below the limit are not */
     {"task-clock@65000", false, "perf::TASK-CLOCK ring 1.1 every 65000 ns"},
     {"task-clock@64999", false,
      "perf::TASK-CLOCK ring 1.1 every 65000 ns | perf::TASK-CLOCK@64999 would cost more than 20% of the run time; "
@@ -119,7 +119,7 @@ static void test_parse(void)
     char long_name[200];
     memset(long_name, 'x', sizeof long_name);
     strcpy(long_name + sizeof((struct record_event *)0)->name, "@5");
-    char *got = parsed(long_name, false); /* one more than there is room for */
+    char *got = parsed(long_name, false); /* one byte longer than the limit */
     CHECK(strstr(got, "is not an event") != NULL);
     mem_free(got);
 }
@@ -130,7 +130,7 @@ static void note_event(void *ctx, const struct hpcprof_event_info *info)
                info->why_not ? " not" : "");
 }
 
-/* Timers are there everywhere; a pattern without a wildcard is looked for anywhere, in any case. */
+/* Timers are always listed; a pattern without wildcards matches any part of a name, ignoring case. */
 static void test_list(void)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a process ended is added to its file, to no other, and behind what can be read. */
+/* The exit status of a process is added to its own file, after the readable part. */
 #include "hpcprof/launch/exit_status.h"
 
 #include "hpcprof/format/tables.h"
@@ -46,7 +46,7 @@ static void find_end(void *ctx, const struct hpcprof_block *b)
         end_offset = b->offset;
 }
 
-/* Cuts the file `keep` bytes into its end block; -1: not at all. */
+/* Truncates the file `keep` bytes into its end block; -1: no truncation. */
 static void cut_file(const char *path, int keep)
 {
     struct filemap map;
@@ -119,7 +119,7 @@ static void append(const char *path, const char *bytes, size_t n)
     CHECK(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
 }
 
-/* The process's own file, the last one that begins after it was launched; or else any that has its end. */
+/* The process's own file: the last one started after the launch; otherwise any that contains its end. */
 static void test_files(void)
 {
     static const struct {
@@ -129,7 +129,7 @@ static void test_files(void)
             uint32_t pid;
             uint64_t start_ns;
             int keep;
-            const char *more; /* what stands behind it */
+            const char *more; /* bytes after it */
         } files[3];
     } cases[] = {
         {"nothing", NULL, NULL, {{0}}},
@@ -234,7 +234,7 @@ static void test_tables(void)
     mem_free(path);
 }
 
-/* Which of several files gets the end: the last that has none. */
+/* Chooses, among several files, the last one without an end. */
 static void test_which(void)
 {
     char *paths[] = {put("a.node.4711.hpcprof", PID, LAUNCHED, 0), put("a.node.4711-2.hpcprof", PID, LAUNCHED + 7, 0),
@@ -259,7 +259,7 @@ static long long size_of(const char *path)
     return stat(path, &st) == 0 ? (long long)st.st_size : -1;
 }
 
-/* Where nothing can be added, or a part of it alone, the sound blocks stay, and the next try adds it. */
+/* If nothing or only a part can be written, the valid blocks remain, and the next attempt adds it. */
 static void test_no_room(void)
 {
     signal(SIGXFSZ, SIG_IGN);
@@ -290,7 +290,7 @@ static void test_no_room(void)
     signal(SIGXFSZ, SIG_DFL);
 }
 
-/* What was being written may be longer than what is added: nothing of it stays. */
+/* A partial write may be longer than the added block: all of it is removed. */
 static void test_long_cut(void)
 {
     char *path = put("a.node.4711.hpcprof", PID, LAUNCHED, 0);

@@ -25,14 +25,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* PAPI keeps what it knows of its events (LeakSanitizer asks for this function, where others may see it). */
+/* PAPI keeps its event tables allocated (LeakSanitizer calls this function, which must be visible to it). */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libpapi.so\n";
 }
 
-/* ---- what the system answers, where it is asked to answer otherwise ------------------------------------------------- */
+/* ---- fake answers of the system, if enabled ---------------------------------------------------------------------- */
 
 static bool counts_all;   /* perf_event_open: null devices are counters */
 static bool no_processes; /* pidfd_open: an older kernel */
@@ -40,7 +40,7 @@ static bool no_processes; /* pidfd_open: an older kernel */
 long syscall(long number, ...)
 {
     va_list list;
-    long a[5]; /* those in registers: a sixth need not be there to be read */
+    long a[5]; /* arguments in registers: the sixth may be missing */
     va_start(list, number);
     for (int i = 0; i < 5; i++)
         a[i] = va_arg(list, long);
@@ -68,10 +68,10 @@ int statvfs(const char *path, struct statvfs *fs)
 
 /* ---- a folder of our own, and runs in it ------------------------------------------------------------------------- */
 
-static char *folder;                                      /* its whole path */
+static char *folder;                                      /* its absolute path */
 static const char *library;                               /* which is preloaded */
 static const char *const one_event[] = {"CPUTIME", NULL}; /* a timer, which always works */
-static const char *const no_event[] = {"xyzzy@0", NULL};  /* nothing is started with it */
+static const char *const no_event[] = {"xyzzy@0", NULL};  /* does not start */
 static const char *const two_events[] = {"CPUTIME", "REALTIME", NULL};
 
 static char *in_folder(const char *name)
@@ -79,7 +79,7 @@ static char *in_folder(const char *name)
     return path_join(folder, name);
 }
 
-/* With mode 0755 where nothing else is said. */
+/* Mode 0755 by default. */
 static char *put_file(const char *name, const void *bytes, size_t n)
 {
     char *path = in_folder(name);
@@ -101,7 +101,7 @@ static char *text_of(const char *name)
     return text;
 }
 
-/* `text` with "DIR" for the folder wherever it stands. */
+/* `text` with every occurrence of the folder replaced by "DIR". */
 static char *shortened(const char *text)
 {
     struct buf out = {0};
@@ -117,7 +117,7 @@ static char *shortened(const char *text)
 
 static struct warnings *said;
 
-/* Records what the shell does; "" or the error. */
+/* Records a shell command; returns "" or the error. */
 static char *recorded(struct hpcprof_record_options o, const char *const *argv, int *status)
 {
     struct err err = {0};
@@ -216,7 +216,7 @@ static const struct {
         size_t at, bytes;
         uint64_t value;
     } changes[5];
-    size_t cut; /* to so many bytes; 0: not */
+    size_t cut; /* truncated to this size; 0: not truncated */
     const char *want;
 } elves[] = {
     {"a program", {{0}}, 0, TAKEN},
@@ -351,7 +351,7 @@ static void test_scripts(void)
     mem_free(last);
 }
 
-/* How an interpreter may be written, in files of every length up to more than is looked at. */
+/* Forms of interpreter lines, in files of every length up to more than is examined. */
 static void test_first_lines(void)
 {
 #define GONE(program) "DIR/s, a script: " program ": program not found (No such file or directory)"
@@ -410,7 +410,7 @@ static void test_rights(void)
     mem_free(path);
 }
 
-/* ---- what cannot be asked for ------------------------------------------------------------------------------------- */
+/* ---- invalid requests -------------------------------------------------------------------------------------------- */
 
 #define TWO_AT_ONCE                                                                                                    \
     "these events cannot be counted at the same time: CPUTIME fit together, REALTIME does not fit with them; "         \
@@ -442,7 +442,7 @@ static void test_options(void)
     }
 }
 
-/* What may be in the folder: nothing, but for the ranks of a parallel program. */
+/* Permitted contents of the folder: none, except for other ranks of a parallel program. */
 static void test_folders(void)
 {
     static const char
@@ -500,7 +500,7 @@ static void test_folders(void)
     mem_free(got);
 }
 
-/* ---- what is ordered ---------------------------------------------------------------------------------------------- */
+/* ---- environment of the recorded program ------------------------------------------------------------------------- */
 
 static void count_sentence(const char *sentence);
 static size_t sentences;
@@ -510,7 +510,7 @@ static void count_sentence(const char *sentence)
     sentences += strstr(sentence, "running the program 2 times, once for each group") != NULL;
 }
 
-/* The orders without the PAPI there is, and with "PID" for ours. */
+/* The settings, without the installed PAPI and with "PID" for our process id. */
 static char *orders_of(struct hpcprof_record_options o)
 {
     char *script = mem_printf("printf '%%s\\n--\\n' \"$" RECORD_VARIABLE "\" >>'%s/orders'", folder);
@@ -593,8 +593,8 @@ static void test_orders(void)
     }
 }
 
-/* The libraries that were there stay, but for another recorder, and for the runtime that has to be first. The loader says
-   on standard error that they do not exist. */
+/* Existing preloaded libraries are kept, except for another recorder and for a runtime that must come first. The loader
+   prints on standard error that they do not exist. */
 static void test_preload(void)
 {
     static const struct {
@@ -655,7 +655,7 @@ static void test_preload(void)
     free(real);
 }
 
-/* A path that cannot stand in the list gets a link that can. */
+/* A path that cannot be in the list is replaced by a symbolic link. */
 static void test_blanks(void)
 {
     char *script = mem_printf("printf %%s \"$LD_PRELOAD\" >'%s/preload'", folder), *real = realpath(library, NULL);
@@ -744,7 +744,7 @@ static void test_ends(void)
     CHECK_INT(warned("inside hpcview record"), 0);
 }
 
-/* What the system does not start although it looked like a program. */
+/* Files that look like programs but that the system does not start. */
 static void test_not_started(void)
 {
     struct made_elf e = good_elf();
@@ -779,7 +779,7 @@ static void test_signals(void)
     signal(SIGHUP, SIG_DFL);
 }
 
-/* ---- what the program tells ---------------------------------------------------------------------------------------- */
+/* ---- messages from the program ----------------------------------------------------------------------------------- */
 
 static struct buf told;
 
@@ -847,7 +847,7 @@ static void leave_file(const char *path, bool another, bool whole)
     hpcprof_free(p);
 }
 
-/* This program as the one that is recorded: FOLDER and, letter by letter, what it does. */
+/* This program as the recorded one: the folder, and its actions as letters. */
 static int be_recorded(const char *dir, const char *does)
 {
     bool another = strchr(does, 'a'), whole = strchr(does, 'w'), linked = strchr(does, 'l');
@@ -874,7 +874,7 @@ static void note_ended(const char *measured, const char *file)
     mem_free(b);
 }
 
-/* The status in the one file that there is; -2: none, -3: it is not to be read. */
+/* The status in the only file; -2: no file, -3: unreadable. */
 static int status_in_file(void)
 {
     struct text_list files = {0};
@@ -943,7 +943,7 @@ static void pass_by(int number)
     (void)number;
 }
 
-/* An older kernel has no descriptors of processes: the program is waited for, whatever comes between. */
+/* An older kernel has no process descriptors: the program is waited for, despite interruptions. */
 static void test_older_kernel(void)
 {
     no_processes = true;
@@ -1010,7 +1010,7 @@ static void test_many_events(void)
                    "them; --repeat runs the program once for each group, --multiplex shares the counters (estimates)");
     CHECK_INT(status, -1);
     mem_free(got);
-    /* Nothing is made before all is known to go. */
+    /* Nothing is created before all checks succeed. */
     char *out = in_folder("out");
     mem_free(recorded((struct hpcprof_record_options){.events = no_event}, script, &status));
     CHECK(access(out, F_OK) < 0);
@@ -1076,7 +1076,7 @@ static int next_descriptor(void)
     return fd;
 }
 
-/* All is closed again, also what was descriptor 0. */
+/* All descriptors are closed, including a former descriptor 0. */
 static void test_closed(void)
 {
     int saved = fcntl(0, F_DUPFD_CLOEXEC, 3), before = next_descriptor();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a ring of planned records to the file that is read back: each sample keeps its thread, event, region, place
-   and weight, wherever the ring wraps and is drained. A plain list next to the recorder's tables adds up the planned
-   samples. */
+/* From a ring of planned records to the file read back: each sample keeps its thread, event, region, place and weight,
+   regardless of wrapping and draining. A plain list next to the recorder's tables adds up the planned samples. */
 #include "hpcprof/hpcprof.h"
 #include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"
@@ -23,7 +22,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* ---- what is not asked here ---------------------------------------------------------------------------------- */
+/* ---- not tested here ----------------------------------------------------------------------------------------- */
 
 bool hpcrec_active(void)
 {
@@ -99,7 +98,7 @@ void hpcrec_paths_moved(const uint32_t *moved)
 
 /* ---- the plan ------------------------------------------------------------------------------------------------------ */
 
-/* Executable memory of no file: an address there stands for itself. */
+/* Anonymous executable memory: each address is its own place. */
 enum { CODE_BYTES = 1 << 17, EVENTS = 3, REGIONS = 4, THREADS = 3, PERIOD = 1000, IDS = 700 };
 static uint64_t code;
 
@@ -178,7 +177,7 @@ static void put_loss(struct thread *t)
     uint64_t lost[] = {IDS + e, 5 + e}, throttled[] = {12345, IDS + e, 1};
     put_record(t, PERF_RECORD_LOST, lost, 2);
     put_record(t, PERF_RECORD_THROTTLE, throttled, 3);
-    put_record(t, PERF_RECORD_EXIT, throttled, 3); /* which is nothing to us */
+    put_record(t, PERF_RECORD_EXIT, throttled, 3); /* ignored */
     lost_planned[t->row][e] += 5 + e;
     throttled_planned[t->row][e]++;
 }
@@ -203,7 +202,7 @@ static void fill_and_drain(struct thread *t, int records)
     hpcrec_mark_region(t, 0);
 }
 
-/* ---- what the file says ------------------------------------------------------------------------------------------- */
+/* ---- contents of the file ---------------------------------------------------------------------------------------- */
 
 static uint32_t region_number(const struct hpcprof *m, uint32_t region)
 {
@@ -214,7 +213,7 @@ static uint32_t region_number(const struct hpcprof *m, uint32_t region)
     return REGIONS;
 }
 
-/* A measurement has no row twice: as many rows as were planned, and each as planned. */
+/* Each row occurs once: the number of rows and their contents are as planned. */
 static void check_counts(const struct hpcprof *m)
 {
     size_t wrong = 0;
@@ -289,7 +288,7 @@ static void check_file(bool end)
     hpcprof_free(m);
 }
 
-/* ---- what the process is ---------------------------------------------------------------------------------------- */
+/* ---- description of the process --------------------------------------------------------------------------------- */
 
 static const char *note(const struct hpcprof *m, const char *name)
 {
@@ -299,7 +298,7 @@ static const char *note(const struct hpcprof *m, const char *name)
     return "none";
 }
 
-/* What the kernel says of a cache, read in another way. */
+/* Cache description from the kernel, read independently. */
 static void sys_word(int cache, const char *what, char word[static 64])
 {
     char path[100];
@@ -346,7 +345,7 @@ static void check_facts(const struct hpcprof *m)
     free(here);
 }
 
-/* Each launcher's way to say it. */
+/* The variables of each launcher. */
 static void test_ranks(void)
 {
     static const struct {
@@ -445,7 +444,7 @@ static void test_rings(void)
     fill_and_drain(large, 20000);
     fill_and_drain(small, 10);
     check_file(false);
-    hpcrec.measuring = false; /* samples that come now are thrown away, with where they were */
+    hpcrec.measuring = false; /* samples from now on are discarded, with their addresses */
     for (int i = 0; i < 50; i++) {
         uint64_t words[] = {IDS, code, 0};
         put_record(small, PERF_RECORD_SAMPLE, words, 2);
@@ -458,8 +457,8 @@ static void test_rings(void)
     hpcrec_thread_discard(large);
 }
 
-/* How long the helper rests: half as long where a ring was more than half full, up to twice as long where none was more
-   than an eighth full; and 1 ms at least. */
+/* The helper's pause: halved if a ring was more than half full, up to doubled if none was more than an eighth full, and
+   at least 1 ms. */
 static void test_pause(void)
 {
     struct thread *t = thread_with_ring(0, 4096);
@@ -485,7 +484,7 @@ static void test_pause(void)
     hpcrec_thread_discard(t);
 }
 
-/* A handler's queue: what finds no room is lost, and counted as that. */
+/* A handler's queue: samples that do not fit are counted as lost. */
 static void test_queue(void)
 {
     struct thread *t = hpcrec_thread_create();
@@ -511,7 +510,7 @@ static void test_queue(void)
     hpcrec_thread_discard(t);
 }
 
-/* More marks than there is room for between two drains. */
+/* More marks than fit between two drains. */
 static void test_marks(void)
 {
     struct thread *t = thread_with_ring(0, 1 << 16);
@@ -537,7 +536,7 @@ static int files_in_folder(void)
     return n;
 }
 
-/* The program removes the file, closes its descriptor, or opens one of its own under that number. */
+/* The program removes the file, closes its descriptor, or opens another file with that number. */
 static void test_lost_file(struct thread *t)
 {
     char path[PATH_MAX];
@@ -573,8 +572,8 @@ static void one_turn(void)
     hpcrec_file_write(false);
 }
 
-/* For a time no file can be written: what is there stays whole, it is tried again ever more seldom, and
-   afterwards nothing is lost. Nothing is printed while that is so: it may go to a file. */
+/* The disk is full for a time: the existing file stays valid, retries become less frequent, and finally nothing is
+   lost. Nothing is printed meanwhile, because the output may go to the same disk. */
 static void test_no_room(struct thread *t)
 {
     static const unsigned tries[] = {1, 3, 7, 15, 31};
@@ -613,7 +612,7 @@ static void test_no_room(struct thread *t)
     hpcprof_free(m);
 }
 
-/* So many places that they take two blocks, and so much appended that the file is written anew. */
+/* Enough places for two blocks, and enough appended data for the file to be rewritten. */
 static void test_many(void)
 {
     struct thread *t = thread_with_ring(1, 1 << 16);
@@ -637,7 +636,7 @@ static void test_many(void)
     CHECK_INT(files_in_folder(), 1);
 }
 
-/* The same before there is any file. */
+/* The same before the file exists. */
 static void test_first_write(void)
 {
     struct thread *t = thread_with_ring(0, 4096);
@@ -647,7 +646,7 @@ static void test_first_write(void)
     hpcrec_thread_discard(t);
 }
 
-/* An event with a frequency: the kernel says what each sample is worth. */
+/* An event with a frequency: the kernel provides the weight of each sample. */
 static void test_frequency(void)
 {
     struct thread *t = thread_with_ring(0, 4096);
@@ -736,7 +735,7 @@ static const char *module_at(uint64_t pc, uint64_t *address)
     return hpcrec_string(((struct module_row *)hpcrec.modules.items)[row].path);
 }
 
-/* The build id of a loaded object, as hex text; "": it has none. */
+/* The build id of a loaded object, as hex text; "": no build id. */
 static void build_id_of(const struct dl_phdr_info *info, char *hex, size_t room)
 {
     hex[0] = '\0';
@@ -884,7 +883,7 @@ static void test_numbers(void)
     CHECK_STR(words, "01090ab");
 }
 
-/* ---- what is opened apart ---- */
+/* ---- separate processes ---- */
 
 static int lowest_free(void)
 {
@@ -927,7 +926,8 @@ static void put_words(struct out *o, const char *words)
     hpcrec_block_end(o, block);
 }
 
-/* More than a file may have is to be written there; what stands in its place then (NULL: it itself). Nothing is printed meanwhile. */
+/* Writes more than the file size limit; `words` replaces its contents then (NULL: unchanged). Nothing is printed
+   meanwhile. */
 static void write_without_room(int fd, bool end, const char *words)
 {
     enum { MAY_HAVE = 200 };
@@ -961,7 +961,7 @@ static void write_without_room(int fd, bool end, const char *words)
     hpcrec_area_free(&want.bytes, 1);
 }
 
-/* The end cannot be written: that is said in the few bytes that there may still be. */
+/* The end block does not fit: that is recorded in the few bytes that may remain. */
 static void test_last_words(void)
 {
     static const char refused[] = "the file could not be written: the last counts are missing";
@@ -978,7 +978,7 @@ static void test_last_words(void)
     CHECK_INT(pread(file, got, sizeof got, 0), want.bytes.count);
     CHECK(memcmp(got, want.bytes.items, want.bytes.count) == 0);
     CHECK_INT(hpcrec.file_end, want.bytes.count);
-    write_without_room(-1, true, NULL); /* there is no file to say it in */
+    write_without_room(-1, true, NULL); /* no file to record it in */
     hpcrec_area_free(&want.bytes, 1);
     hpcrec.file_fd = ours;
     close(file);

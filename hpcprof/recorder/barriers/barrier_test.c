@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barriers inside a measured program: threads of the test's own arrive and leave by a clock of the test's own, in any
- * order that barriers allow, and the sums of each site, the wait matrix, and the kept episodes are compared with the
- * definitions in tables.h applied to the same times.
+ * Barriers inside a measured program: the test's own threads arrive and leave by the test's own clock, in any order
+ * that barriers permit; the sums of each site, the wait matrix, and the kept episodes are compared with the definitions
+ * in tables.h applied to the same times.
  */
 #include "hpcprof/recorder/barriers/barriers.h"
 #include "tests/fakes/fake_recorder_memory.h"
@@ -15,8 +15,7 @@
 
 /* ---- the world ------------------------------------------------------------------------------------------------- */
 
-static uint64_t now = 1000000,
-                next_after; /* next_after: when the clock is asked the next time, so much later; 0: by chance */
+static uint64_t now = 1000000, next_after; /* next_after: time until the next reading of the clock; 0: random */
 
 int fake_clock_gettime(clockid_t id, struct timespec *t)
 {
@@ -32,7 +31,7 @@ bool fake_fails(void)
     return below(4) == 0;
 }
 
-static unsigned yields, pauses, until_free; /* until_free: so many until whoever holds the lock goes on; 0: never */
+static unsigned yields, pauses, until_free; /* until_free: yields until the lock is released; 0: never */
 
 long fake_syscall(long number, ...) /* local.mk */
 {
@@ -67,7 +66,7 @@ void phases_enter(struct phases_thread *t, uint32_t site, uint64_t begun)
     t->phase = site + 1;
 }
 
-/* ---- what is to come of it ------------------------------------------------------------------------------------------- */
+/* ---- expected results -------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 12, BARRIERS = 5, EPISODES = 900, SITES = 8 };
 
@@ -90,13 +89,13 @@ struct member {
     struct phases_thread phases;
     int at; /* barrier; -1: outside */
     struct passing passing;
-    uint64_t begun, arrived; /* of its own clock */
+    uint64_t begun, arrived; /* by its own clock */
     uint32_t from;           /* site + 1 */
 } members[THREADS];
 
 struct meeting {
     struct object *object;
-    uint32_t size, site, inside, left; /* left: of those who came */
+    uint32_t size, site, inside, left; /* left: number of those that have left */
     bool open;                         /* all have come: they may go */
     uint64_t arrived[THREADS], begun[THREADS], first_left;
     uint32_t order[THREADS], from[THREADS];
@@ -205,7 +204,7 @@ static void step(void)
     for (uint32_t i = 0; i < THREADS; i++)
         outside += members[i].at < 0;
     if (meetings[barrier].open || naive_sites[meetings[barrier].site].episodes >= EPISODES ||
-        (begins && outside < waiting + meetings[barrier].size)) /* or all would wait for all */
+        (begins && outside < waiting + meetings[barrier].size)) /* otherwise there would be a deadlock */
         return;
     arrive(who, barrier);
 }
@@ -251,7 +250,7 @@ static bool same_kept(const struct kept *k, const struct naive_site *n)
     return good && k->arrivals[0].at == e->first && k->arrivals[k->listed - 1].at == e->last;
 }
 
-/* Every n-th is kept, n doubling when there are too many; of the others those with the longest barrier times. */
+/* Every n-th is kept, with n doubled on overflow; of the others, those with the longest barrier times. */
 static void check_kept(uint32_t at)
 {
     const struct naive_site *n = &naive_sites[at];
@@ -344,7 +343,7 @@ static void begin_world(void)
 static void test_barriers(void)
 {
     static const uint32_t sizes[BARRIERS] = {THREADS, 2, 3, 4, 2};
-    for (uint32_t b = 0; b < BARRIERS; b++) { /* two of one place; the last two do not know how many come */
+    for (uint32_t b = 0; b < BARRIERS; b++) { /* two with one site; the last two have unknown sizes */
         meetings[b] = (struct meeting){.size = sizes[b]};
         meetings[b].site = phases_site(&members[0].phases, 0x1000 + b / 2 * 0x40,
                                        b % 2 ? BARRIER_PTHREAD : BARRIER_USER, b > 2 ? "own" : NULL);
@@ -353,7 +352,7 @@ static void test_barriers(void)
     }
     for (int i = 0; i < 400000; i++)
         step();
-    for (int round = 0; round < 100000; round++) { /* those who wait still, are joined */
+    for (int round = 0; round < 100000; round++) { /* threads that still wait join the barrier */
         uint32_t who = below(THREADS);
         if (members[who].at >= 0 && meetings[members[who].at].open)
             leave(who);
@@ -375,8 +374,8 @@ static void test_barriers(void)
     check_cells();
 }
 
-/* An episode that nobody ends is broken where the next one runs over it; a new barrier at an old address forgets who was
-   inside. */
+/* An unfinished episode becomes broken when the next one overruns it; a new barrier at an old address discards the
+   threads inside. */
 static void test_broken(void)
 {
     struct phases_thread *t = &members[0].phases, *u = &members[1].phases;
@@ -386,7 +385,7 @@ static void test_broken(void)
     const struct sums *sums = &hpcrec_phases.sites[site].sums;
     struct passing a = phases_arrive(t, o, site), b;
     (void)a;
-    CHECK(phases_object_at(&place, 2, true) == o); /* made anew: the one who came is forgotten */
+    CHECK(phases_object_at(&place, 2, true) == o); /* created anew: the earlier arrival is discarded */
     uint32_t episode = a.episode;
     a = phases_arrive(t, o, site);
     CHECK_INT(a.episode, episode + 2);
@@ -425,16 +424,16 @@ static void test_broken(void)
     hpcrec.measuring = true;
 }
 
-/* ---- threads that never leave, more than it waits for, barriers made anew ------------------------------------------------ */
+/* ---- threads that never leave, more than expected, and barriers that are recreated ------------------------------- */
 
 enum { CROWD = 60, PLACES = 3, MOST_EXPECTED = 40 };
 
-/* A barrier as inside.h says: episodes take its buffers in turn, and each buffer keeps what was there until it is used again. */
+/* A barrier as in inside.h: episodes use its buffers in turn, and each buffer keeps its contents until it is reused. */
 static struct crowd {
     struct object *object;
     uint32_t expected, capacity, buffer_count, episode, came;
     struct {
-        uint32_t episode, size, left; /* size 0: not known yet */
+        uint32_t episode, size, left; /* size 0: still unknown */
         bool done;
         uint64_t last;
         struct slot slots[CROWD];
@@ -497,7 +496,7 @@ static void crowd_fold(uint32_t buffer)
     s->overhead += release == UINT64_MAX || release < last ? 0 : release - last;
 }
 
-/* So much more is known of an episode's end. */
+/* Updates the expected state at an episode's end. */
 static void crowd_count(uint32_t episode, uint32_t size, uint32_t leaving, uint32_t site)
 {
     uint32_t b = episode % crowd.buffer_count, there = crowd.buffers[b].episode;
@@ -529,7 +528,7 @@ static bool crowd_is_complete(uint32_t buffer)
     return crowd.buffers[buffer].size && !crowd.buffers[buffer].done;
 }
 
-/* Where more come than it waits for, the older half of eight buffers is folded whoever is inside. */
+/* If more threads than expected arrive, the older half of eight buffers is folded regardless of the threads inside. */
 static void crowd_push(void)
 {
     for (uint32_t back = BUFFERS / 2; back < BUFFERS && crowd.buffer_count == BUFFERS; back++) {
@@ -574,7 +573,7 @@ static bool crowd_leave(struct crowd_member *m)
     return same(m->phases.phase, site + 1, "the phase") && same(m->phases.begun, last, "its begin");
 }
 
-/* One that is made anew for more threads than there is room for gets other slots: what all came to is folded before. */
+/* A barrier recreated for more threads than it has slots gets new slots; all earlier arrivals are folded first. */
 static void crowd_renew(uint32_t expected)
 {
     CHECK_NAMED(phases_object_at(&crowd, expected, true) == crowd.object, "the same object");
@@ -609,7 +608,7 @@ static bool crowd_step(void)
     if (m->episode < crowd.episode || crowd.came == crowd.expected || (!crowd.expected && below(9) == 0)) {
         if (below(20))
             return crowd_leave(m);
-        m->inside = false; /* another thread, of the same number */
+        m->inside = false; /* another thread with the same number */
     }
     return true;
 }
@@ -653,7 +652,7 @@ static void test_crowds(void)
     hpcrec.measuring = true;
 }
 
-/* Of more threads than there are slots for the first ones are listed; all count. */
+/* With more threads than slots, the first ones are listed, and all are counted. */
 static void check_full(struct object *o, uint32_t came, uint32_t capacity)
 {
     static struct passing passings[BARRIER_THREADS + 3];
@@ -696,7 +695,7 @@ static void test_full(void)
     check_full(o, 4, 6);
     phases_object_at(&places[3], BARRIER_THREADS - 2, true);
     check_full(o, BARRIER_THREADS - 2, BARRIER_THREADS - 2);
-    phases_object_at(&places[3], BARRIER_THREADS - 1, true); /* twice as many would be more than a barrier has */
+    phases_object_at(&places[3], BARRIER_THREADS - 1, true); /* twice as many would exceed the limit of a barrier */
     check_full(o, BARRIER_THREADS - 1, BARRIER_THREADS);
     slots = o->buffers[0].slots;
     phases_object_at(&places[3], BARRIER_THREADS + 3, true);
@@ -704,7 +703,7 @@ static void test_full(void)
     CHECK(o->buffers[0].slots == slots);
 }
 
-/* As many objects as there is room for, found again wherever they are; one that there is no memory for is none. */
+/* The maximum number of objects, each found again at its address; without memory, no object is created. */
 static void test_objects(void)
 {
     enum { OBJECTS = 4096 };
@@ -786,7 +785,7 @@ static bool fold_drawn(uint32_t n)
                      n0->threads == n + 3 && n0->last_row == last && n0->site == at && !n0->warn && !n0->passage));
 }
 
-/* Who watches is told of each: as many as there is room for. */
+/* Observers are notified of each, up to the capacity. */
 static void test_folded(void)
 {
     struct phases_thread *t = &members[0].phases;
@@ -803,13 +802,13 @@ static void test_folded(void)
     CHECK_INT(hpcrec_phases.notice_head - hpcrec_phases.notice_tail, NOTICES);
     CHECK_INT(hpcrec_phases.notices_lost, 20);
     hpcrec_phases.notice_tail = hpcrec_phases.notice_head;
-    for (uint32_t round = 0; round < NOTICES + 3; round++) { /* the ring goes round */
+    for (uint32_t round = 0; round < NOTICES + 3; round++) { /* the ring wraps around */
         fold_drawn(2);
         CHECK_INT(hpcrec_phases.notice_head - hpcrec_phases.notice_tail, round < NOTICES ? round + 1 : NOTICES);
     }
     CHECK_INT(hpcrec_phases.notices_lost, 23);
     hpcrec_phases.notice_tail = hpcrec_phases.notice_head;
-    for (int loop = 0; loop < 2; loop++) { /* those of a loop are not told of */
+    for (int loop = 0; loop < 2; loop++) { /* those of a loop are not reported */
         uint32_t own = phases_site(t, 0xa100, loop ? BARRIER_USER_LOOP : BARRIER_USER, NULL);
         phases_fold_slots(&(struct slot){.arrived = now, .begun = now, .site = own}, 1, 1);
         CHECK_INT(hpcrec_phases.notice_head - hpcrec_phases.notice_tail, 1);
@@ -827,9 +826,9 @@ static void test_folded(void)
     hpcrec.config.warn_ns = 0;
 }
 
-/* ---- what is kept --------------------------------------------------------------------------------------------------------- */
+/* ---- kept episodes ----------------------------------------------------------------------------------------------- */
 
-/* An episode of so many threads that come one after the other, the last one so much later than the first. */
+/* An episode of threads that arrive one after the other, with the given time between the first and the last. */
 static void fold_of(uint32_t site, uint32_t threads, uint64_t barrier)
 {
     static struct slot slots[300];
@@ -840,7 +839,7 @@ static void fold_of(uint32_t site, uint32_t threads, uint64_t barrier)
     now += barrier + 5;
 }
 
-/* Of many arrivals the first and the last ones. */
+/* Of many arrivals, the first and the last ones are listed. */
 static void test_listed(void)
 {
     static const uint32_t counts[] = {1,  8, 9, KEPT_ARRIVALS - 1, KEPT_ARRIVALS, KEPT_ARRIVALS + 1, KEPT_ARRIVALS + 9,
@@ -880,7 +879,7 @@ static void test_times(void)
     now = 1ull << 50;
 }
 
-/* After each episode: every n-th, and of the others the longest, of which those stay that were there first. */
+/* Kept after each episode: every n-th, and the longest of the others; earlier ones win ties. */
 static void test_kept(void)
 {
     enum { MANY = 700 };
@@ -927,7 +926,7 @@ static void test_kept(void)
     CHECK_NAMED(good && stride > 8, "what is kept");
 }
 
-/* Of so many sites, and no more. */
+/* For a limited number of sites. */
 static void test_kept_sites(void)
 {
     uint32_t kept = 0, folded = 0;
@@ -945,7 +944,7 @@ static void test_kept_sites(void)
     CHECK_INT(hpcrec_phases.kept_sites, KEPT_SITES);
 }
 
-/* Sums of more pairs than there is room for: those that are there go on. */
+/* More pairs than there are sums: the existing ones continue to count. */
 static void test_cells(void)
 {
     uint32_t site = phases_site(&members[0].phases, 0xf3000, BARRIER_PTHREAD, NULL);
@@ -1039,13 +1038,13 @@ static void test_waits(void)
         CHECK_INT(atomic_load(&s->wait_times), times);
     }
     hpcrec_self = NULL;
-    struct waiting w = phases_wait_begin(0x77, WAIT_MUTEX); /* of a thread that nobody knows */
+    struct waiting w = phases_wait_begin(0x77, WAIT_MUTEX); /* of an unknown thread */
     CHECK(w.self == NULL);
     phases_wait_end(&w, 0);
 }
 
-/* A place is what calls, how, and by which name, of which so much counts as is kept; a thread's own memory of the last ones
-   says the same. */
+/* A site is identified by the caller, its kind, and its name up to a maximum length; each thread's cache of recent
+   sites gives the same result. */
 static void test_names(void)
 {
     struct phases_thread *t = &members[0].phases, *u = &members[1].phases;
@@ -1064,7 +1063,7 @@ static void test_names(void)
     CHECK_INT(hpcrec_phases.barrier_count, barriers + NAME_BYTES - 1);
     CHECK_INT(strlen(hpcrec_phases.sites[site].name), NAME_BYTES - 1);
     CHECK_INT(phases_site(t, 0xb000, BARRIER_USER, name), site);
-    CHECK(phases_site(t, 0xb000, BARRIER_USER, NULL) == site); /* what it is called is known */
+    CHECK(phases_site(t, 0xb000, BARRIER_USER, NULL) == site); /* its name is already known */
     CHECK(phases_site(t, 0xb001, BARRIER_USER, NULL) != site);
     CHECK(phases_site(t, 0xb000, BARRIER_USER_LOOP, name) != site);
     const struct site *s = &hpcrec_phases.sites[site];
@@ -1129,7 +1128,7 @@ static void test_locked(void)
     phases_unlock();
 }
 
-/* What there is no memory for is not begun; what was given is given back at the end. */
+/* Without memory nothing is begun; all allocated memory is released at the end. */
 static void test_memory(void)
 {
     static bool (*const begin[])(void) = {phases_sites_begin, phases_cells_begin, phases_objects_begin};
@@ -1169,7 +1168,7 @@ int main(void)
     phases_lock();
     CHECK(!phases_trylock());
     int before = mapped;
-    phases_sites_forget(); /* in the child of a fork: whoever had the lock is not there */
+    phases_sites_forget(); /* in the child of a fork, the owner of the lock does not exist */
     CHECK_INT(mapped, before - 2 - (int)hpcrec_phases.kept_sites);
     CHECK(phases_trylock());
     phases_unlock();

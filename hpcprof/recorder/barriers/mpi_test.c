@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wrappers of MPI inside a measured program: an MPI of the test's own, whose handles are ints, is called through every
- * name there is, with arguments that must arrive unchanged; communicators come and go at random, and the records of
- * their collectives are compared with a plain count.
+ * MPI wrappers inside a measured program: a fake MPI whose handles are ints is called through every entry point, with
+ * arguments that must arrive unchanged; communicators are created and freed at random, and the records of their
+ * collectives are compared with a plain count.
  */
 #include "hpcprof/recorder/barriers/barriers.h"
 
@@ -67,7 +67,7 @@ int fake_clock_gettime(clockid_t id, struct timespec *t)
 
 static bool wrong;
 
-/* Of what is asked very often: said once. */
+/* For frequent checks: only failures are reported. */
 static void expect(bool good, const char *what)
 {
     if (!good && !wrong)
@@ -142,10 +142,11 @@ static struct comm {
 static unsigned groups_held;
 static bool without_groups;
 
-/* Another MPI, whose handles are pointers: Open MPI is known by its world, of the program itself, or of a library of the caller's. */
+/* Another MPI, whose handles are pointers: Open MPI is detected by its world communicator, in the program or in a
+   library of the caller. */
 static bool is_open_mpi, world_by_caller;
 static char open_world;
-static const word OTHER = (word)1 << 50; /* with this bit it is another handle of the same members */
+static const word OTHER = (word)1 << 50; /* with this bit set, a different handle with the same members */
 
 static const struct comm *comm_of(word handle)
 {
@@ -155,7 +156,7 @@ static const struct comm *comm_of(word handle)
 }
 
 static unsigned asked, translated; /* how many members communicators have; which rank one of them is */
-static int many;                   /* so many have all; 0: as they are */
+static int many;                   /* number of ranks that all have; 0: unchanged */
 
 static int comm_size(word comm, int *size)
 {
@@ -178,7 +179,7 @@ static int translate(word group, int n, const int *ranks, word to, int *there)
     expect(n == 1 && to == (1 << RANKS) - 1, "not into ranks of the world");
     translated++;
     expect(*ranks < (many ? many : __builtin_popcountl(group)),
-           "a rank that there is"); /* MPI ends the program where there is none */
+           "a rank that there is"); /* a rank out of range makes MPI abort */
     for (int bit = 0; bit < RANKS; bit++)
         if (group >> bit & 1 && rank++ == *ranks)
             *there = bit;
@@ -199,9 +200,9 @@ static word comm_f2c(int number)
 
 static char called_name[64];
 static word called[13];
-static uint64_t waits_since; /* while it was called */
+static uint64_t waits_since; /* during the call */
 static uint32_t waits_at;
-static void (*inside)(void); /* what the MPI calls itself, by names that are ours */
+static void (*inside)(void); /* names by which the MPI calls its own functions, which are wrapped */
 
 static word call(word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l, word m)
 {
@@ -214,7 +215,7 @@ static word call(word a, word b, word c, word d, word e, word f, word g, word h,
 }
 
 static unsigned nexts, scope_asked, called_in_scope;
-static const char *in_scope = ""; /* of all functions, the one that is there for everybody */
+static const char *in_scope = ""; /* of all functions, the globally visible one */
 
 static word call_in_scope(word a, word b)
 {
@@ -260,7 +261,7 @@ WAITS(DECLARE)
 extern int MPI_Comm_free(word *);
 
 static const struct entry {
-    const char *calls; /* the name that is asked for */
+    const char *calls; /* name passed to the look-up */
     any *function;
     unsigned arguments, comm; /* comm: which of them, from 1; 0: it does not matter */
     uint32_t kind;
@@ -279,7 +280,7 @@ static word call_entry(const struct entry *e, word *a)
     return e->function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
 }
 
-/* With arguments that are all different, the communicator among them. */
+/* With distinct arguments, including the communicator. */
 static bool passes_on(const struct entry *e, int *comm)
 {
     word a[13];
@@ -305,7 +306,7 @@ static void test_names(void)
             const struct entry *e = &entries[i];
             uint64_t before = sites[e->kind].sums.passages, passed = self.passed;
             unsigned begun = waited.begun, ended = waited.ended;
-            hpcrec_self = round == 2 ? NULL : &self_thread; /* a thread that nobody knows */
+            hpcrec_self = round == 2 ? NULL : &self_thread; /* an unknown thread */
             CHECK_NAMED(passes_on(e, &world), "arguments and answer");
             bool collective = e->kind < FIRST_WAIT && round < 2, wait = e->kind >= FIRST_WAIT && round < 2;
             passages += collective;
@@ -356,7 +357,7 @@ static void forget_passages(void)
     hpcrec_phases.passages.count = 0;
 }
 
-/* One barrier of a communicator: the passage that was kept of it, or NULL. */
+/* One barrier of a communicator: the recorded passage, or NULL. */
 static const struct passage *pass(uint32_t comm)
 {
     size_t before = hpcrec_phases.passages.count;
@@ -411,7 +412,8 @@ static void test_communicators(void)
     forget_passages();
 }
 
-/* Each is asked for its members once, and the same members are one group wherever they are; the first of them counts as the others. */
+/* The members of each are queried once, and equal members form one group regardless of the handle; the first one
+   represents the others. */
 static void test_members(void)
 {
     comms[1] = (struct comm){(1 << RANKS) - 1, true};
@@ -441,7 +443,7 @@ static void test_members(void)
     forget_passages();
 }
 
-/* When there are too many, every second is kept, then every fourth, ...: the same in all ranks. */
+/* On overflow, every second passage is kept, then every fourth, ...: the same in all ranks. */
 static void test_thinned(void)
 {
     enum { PASSAGES = 5 * PASSAGES_MAX };
@@ -465,7 +467,7 @@ static void test_thinned(void)
     forget_passages();
 }
 
-/* Those that nobody measures, of whose communicator nothing is known, or too many groups: the thread goes on. */
+/* Unmeasured threads, unknown communicators, or too many groups: the call proceeds. */
 static void test_not_counted(void)
 {
     uint64_t passages = sites[BARRIER_MPI].sums.passages, passed = self.passed;
@@ -477,7 +479,7 @@ static void test_not_counted(void)
     CHECK(pass(2) == NULL);
     CHECK_INT(sites[BARRIER_MPI].sums.passages, passages);
     CHECK_INT(self.passed, passed + 2);
-    without_groups = true; /* an MPI that cannot say who its members are: as many are the same */
+    without_groups = true; /* an MPI that cannot list members: groups of equal size are the same */
     comms[3] = (struct comm){7, true};
     comms[4] = (struct comm){7 << 4, true};
     MPI_Comm_free(&(word){3});
@@ -487,7 +489,7 @@ static void test_not_counted(void)
     pass(4);
     CHECK_INT(told.number, group + 1);
     without_groups = false;
-    for (uint32_t more = 0; more < 2; more++) { /* of so many ranks are all asked for, not of more */
+    for (uint32_t more = 0; more < 2; more++) { /* all ranks are queried up to this number, but not beyond */
         many = (1 << 16) + more;
         translated = 0;
         comms[3] = (struct comm){7 + more, true};
@@ -509,7 +511,8 @@ static void test_not_counted(void)
     CHECK_INT(self.waits_since, 0);
 }
 
-/* What is behind us for everybody is looked for once, and then called without asking; the caller's own is asked for every time. */
+/* The globally visible next function is looked up once and then called directly; one in the caller's own scope is
+   looked up on each call. */
 static void test_scope(void)
 {
     nexts = scope_asked = 0;
@@ -527,14 +530,14 @@ static void test_scope(void)
     CHECK_INT(scope_asked, 3);
 }
 
-/* Handles are pointers: all of their bits count, and those of Fortran are asked for. */
+/* Handles are pointers: all of their bits count, and Fortran handles are converted. */
 static void test_open_mpi(void)
 {
     int world = WORLD, one = 1;
     word a[13] = {(word)&world};
     comms[1] = comms[2] = (struct comm){7, true};
     hpcrec_self = &self_thread;
-    MPI_Comm_free(&(word){(word)&comms[1]}); /* one that nobody knows yet, twice */
+    MPI_Comm_free(&(word){(word)&comms[1]}); /* a handle not seen before, twice */
     MPI_Barrier((word)&comms[1], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     MPI_Comm_free(&(word){(word)&comms[1]});
     MPI_Comm_free(&(word){(word)&comms[1]});
@@ -551,7 +554,7 @@ static void test_open_mpi(void)
             a[0] = (word)&world;
             call_entry(e, a);
             CHECK(told.number == number + 1 && told.threads == RANKS);
-            CHECK(called[0] == (word)&world && asked == 4); /* what the program gave is passed on */
+            CHECK(called[0] == (word)&world && asked == 4); /* the original arguments are passed on */
         }
     a[0] = (word)&one;
     entries[1].function(a[0], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -559,7 +562,7 @@ static void test_open_mpi(void)
     CHECK(!wrong && groups_held == 0);
 }
 
-/* It is found out once which MPI it is: another process, of which the outcome counts. */
+/* The MPI implementation is detected once: each case runs in its own process, which returns the outcome. */
 static void in_process(void (*test)(void))
 {
     int status = -1;

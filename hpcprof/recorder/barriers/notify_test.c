@@ -129,12 +129,12 @@ static void add_notice(struct notice n)
     hpcrec_phases.notices[hpcrec_phases.notice_head++ % NOTICES] = n;
 }
 
-/* ---- what is told --------------------------------------------------------------------------------------------------- */
+/* ---- notices ----------------------------------------------------------------------------------------------------- */
 
 static void test_asked(void)
 {
     add_notice((struct notice){.number = 1});
-    CHECK_STR(told(), ""); /* nobody asked */
+    CHECK_STR(told(), ""); /* no observer */
     snprintf(hpcrec.config.notify, sizeof hpcrec.config.notify, "/tmp/pipe");
     hpcrec_phases.on = false;
     CHECK_STR(told(), "");
@@ -156,7 +156,7 @@ static void test_asked(void)
 
 static void test_notices(void)
 {
-    /* an episode; the last one to come is of no known row; a rank's passage */
+    /* an episode; the last thread to arrive has no known row; a rank's passage */
     add_notice((struct notice){
         .number = 12, .begin = 100, .first = 150, .last = 450, .site = 1, .threads = 4, .last_row = 2, .warn = true});
     add_notice((struct notice){.number = 3, .begin = 7, .first = 8, .last = 9, .site = 2, .last_row = THREADS});
@@ -169,7 +169,7 @@ static void test_notices(void)
     add_notice((struct notice){.last_row = 1});
     CHECK_STR(told(), "E\t0\tpthread_barrier_wait\t\t/bin/program with a tab\t4096\t0\t0\t0\t0\trank 31 thread 2\n");
     rank = -1;
-    for (uint32_t i = 0; i < 3 * NOTICES; i++) { /* the ring goes round */
+    for (uint32_t i = 0; i < 3 * NOTICES; i++) { /* the ring wraps around */
         add_notice((struct notice){.number = i, .site = 2});
         char wanted[100];
         snprintf(wanted, sizeof wanted, "E\t0\tomp barrier\t\t\t0\t%u\t0\t0\t0\tthread 1\n", i);
@@ -178,7 +178,7 @@ static void test_notices(void)
     }
 }
 
-/* A path that no line has room for: what follows is there. */
+/* A path that is too long for a line: the following parts are still printed. */
 static void test_long(void)
 {
     static char path[5000], wanted[6000];
@@ -208,7 +208,7 @@ static void test_short(void)
     strcpy(hpcrec.config.notify, pipe_path = "/tmp/pipe");
 }
 
-/* Who has stood so long at a barrier is told of once; not who waits otherwise, or sleeps between regions. */
+/* A thread that waits too long at a barrier is reported once; other waits, and sleeping between regions, are not. */
 static void test_waiting(void)
 {
     static const char at_first[] =
@@ -226,17 +226,17 @@ static void test_waiting(void)
     CHECK_STR(told(), "");
     has_joined[0] = false;
     t->waits_at = 3;
-    CHECK_STR(told(), ""); /* a lock is no barrier */
+    CHECK_STR(told(), ""); /* a lock is not a barrier */
     t->waits_at = 1;
     CHECK_STR(told(), "W\t1\thpcview.h\twith tabs and lines\t/bin/program with a tab\t8272\t0\t0\t0\t1500\tthread 1\n");
     t->waits_since = 0;
-    phases_threads[1].waits_since = now + 5; /* it came after the clock was asked */
+    phases_threads[1].waits_since = now + 5; /* it arrived after the clock was read */
     CHECK_STR(told(), "");
     phases_threads[1].waits_since = now - 1000;
     CHECK_STR(told(), "W\t1\tpthread_barrier_wait\t\t/bin/program with a tab\t4096\t0\t0\t0\t1000\tthread 2\n");
 }
 
-/* Nobody reads: what is lost is counted, and nothing waits. */
+/* Without a reader, lost notices are counted, and nothing blocks. */
 static void test_full(void)
 {
     char filler[4096] = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wrappers of GCC's libgomp, and events of LLVM's libomp: a libgomp of the test's own is called through every name
- * there is, by threads of its own, and a libomp reports each kind of barrier and wait. The calls that result are a
- * text, compared to the letter.
+ * Wrappers of GCC's libgomp, and events of LLVM's libomp: a fake libgomp is called through every entry point by its own
+ * threads, and a fake libomp reports each kind of barrier and wait. The resulting calls are logged as text and compared
+ * verbatim.
  */
 #include "hpcprof/recorder/base/interpose.h"
 #include "hpcprof/recorder/barriers/barriers.h"
@@ -20,7 +20,7 @@ _Thread_local struct thread *hpcrec_self;
 
 enum { THREADS = 3, SITES = 1 << 12 };
 static struct thread threads[THREADS];
-static struct phases_thread known[THREADS - 1]; /* the last one is not known */
+static struct phases_thread known[THREADS - 1]; /* the last one is unknown */
 static struct site sites[SITES];
 static uint32_t site_count;
 static struct team teams[4];
@@ -59,7 +59,7 @@ static const char *const words[] = {
 
 static void body(void *);
 
-/* In a call that has not returned yet, or what stands for one that nobody returns to. */
+/* In a call that has not returned yet, or a placeholder for one that does not return. */
 static const char *where(uint64_t pc)
 {
     static char number[32];
@@ -311,7 +311,7 @@ static void body(void *passed)
     tell("body%s", passed == data ? "" : " with other data");
 }
 
-/* What it is where no other file is asked. */
+/* Its value if no other file is searched. */
 #define UNTOLD                                                                                                         \
     "0 body\n"                                                                                                         \
     "1 body\n"                                                                                                         \
@@ -382,7 +382,7 @@ static void nested(void *passed)
 {
     if (hpcrec_self == threads)
         GOMP_parallel(body, passed, 9, 0);
-    calls++; /* (a call that is none by a jump) */
+    calls++; /* (a tail call is not counted) */
 }
 
 static void test_nested(void)
@@ -397,7 +397,7 @@ static void test_nested(void)
            "0 next over\n0 end\n",
            "a region in a region");
     CHECK(known[0].depth == 0 && !known[0].team && !known[1].team && !known[1].lane);
-    struct phases_thread *worker = &known[1]; /* one that leads a team of its own */
+    struct phases_thread *worker = &known[1]; /* a worker that leads its own team */
     worker->own[0] = &teams[2];
     worker->depth = 1;
     worker->team = &teams[2];
@@ -426,7 +426,7 @@ static void test_started(void)
     GOMP_parallel_end();
     expect("0 join\n0 next GOMP_parallel_end\n0 end\n", "an end");
     CHECK(known[0].depth == 0 && !known[0].team);
-    known[0].team = &teams[0]; /* it works in it, and leads none */
+    known[0].team = &teams[0]; /* it is a member of the team but does not lead one */
     GOMP_parallel_end();
     expect("0 next GOMP_parallel_end\n", "an end by a worker");
     known[0].team = NULL;
@@ -468,7 +468,7 @@ static void test_barriers(void)
     known[0].team = NULL;
 }
 
-/* The body's last call is a jump: it returns into what runs the body. */
+/* The last call in the body is a tail call: it returns to the caller of the body. */
 static void test_jumps(void)
 {
     threads[1].begun = false;
@@ -506,7 +506,7 @@ static void test_waits(void)
         GOMP_critical_start();
         GOMP_taskwait();
     }
-    CHECK(looked_for - before <= 20); /* what is found is found once */
+    CHECK(looked_for - before <= 20); /* each look-up is done once */
     *told = '\0';
     told_size = 0;
 }
@@ -643,7 +643,7 @@ static void test_tool_teams(void)
     as(0);
 }
 
-/* Of each kind: what it is, where the program asked for it; at the join's place; without a place. */
+/* Of each kind: the kind and the place of the construct in the program; at the place of the join; without a place. */
 static const struct {
     const char *at, *at_join, *nowhere;
 } sync_words[] = {

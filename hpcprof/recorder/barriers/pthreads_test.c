@@ -25,14 +25,14 @@ bool phases_have_ompt;
 
 enum { THREADS = 3, SITES = 64 };
 static struct thread threads[THREADS];
-static struct phases_thread known[THREADS - 1]; /* the last one is not known */
+static struct phases_thread known[THREADS - 1]; /* the last one is unknown */
 static struct site sites[SITES];
 static uint32_t site_count;
 static struct object objects[8];
 static uint64_t object_ids[8];
 static uint32_t object_count;
 static bool no_object, is_locked;
-static sem_t *let_go; /* by who waits */
+static sem_t *let_go; /* by the waiting thread */
 
 static char told[1 << 14];
 static size_t told_size;
@@ -82,7 +82,7 @@ uint32_t phases_site(struct phases_thread *t, uint64_t pc, enum site_kind kind, 
     return i;
 }
 
-/* A number for each address; at a place of the program's: "here". */
+/* A number for each address; "here" for a site in the program. */
 struct object *phases_object_at(const void *address, uint32_t expected, bool fresh)
 {
     uint64_t id = (uint64_t)(uintptr_t)address;
@@ -138,7 +138,7 @@ static void begin_world(void)
 
 /* ---- locks ------------------------------------------------------------------------------------------------------- */
 
-/* Free, it is had without a wait; taken by who asks, the real one says so. */
+/* A free lock is acquired without a wait; for one held by the caller, the real function's result is returned. */
 static void test_locks(bool is_known)
 {
     pthread_mutex_t m;
@@ -252,7 +252,8 @@ static void test_barriers(void)
     as(0);
 }
 
-/* How many threads it waits for, as the barrier says: what could not be is not known. (A made-up one to which all but one have come.) */
+/* The number of expected threads as stored in the barrier; implausible values are unknown. (The barrier is fake, and
+   all but one thread have arrived.) */
 static void test_counts(void)
 {
 #ifdef __GLIBC__
@@ -549,7 +550,7 @@ static void test_life(void)
     CHECK(!hpcrec_phases.on && hpcrec_phases.site_count == 0);
 }
 
-/* A function that only the libraries of who asks have. */
+/* A function that only the caller's libraries have. */
 static void test_next(void)
 {
     void *z = dlopen("libz.so.1", RTLD_LAZY | RTLD_LOCAL), *f = z ? dlsym(z, "zlibVersion") : NULL;

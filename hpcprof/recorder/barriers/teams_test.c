@@ -15,7 +15,7 @@
 
 /* ---- the world ------------------------------------------------------------------------------------------------- */
 
-static uint64_t now = 1000000, *noted[2]; /* noted: where the times are written that the folder is told next */
+static uint64_t now = 1000000, *noted[2]; /* noted: where the times of the next fold are written */
 
 int fake_clock_gettime(clockid_t id, struct timespec *t)
 {
@@ -65,13 +65,13 @@ static struct member {
 
 void hpcrec_threads_each(void (*f)(struct thread *, void *), void *ctx)
 {
-    static struct thread unknown; /* one that is not known */
+    static struct thread unknown; /* an unknown thread */
     f(&unknown, ctx);
     for (uint32_t i = 0; i < MANY; i++)
         f(&members[i].thread, ctx);
 }
 
-/* ---- one region, as the test knows it ----------------------------------------------------------------------------- */
+/* ---- one region, as tracked by the test -------------------------------------------------------------------------- */
 
 struct passage_known {
     uint64_t arrived, left, begun; /* begun 0: when the last one came to the barrier before */
@@ -82,7 +82,7 @@ struct passage_known {
 static struct region {
     struct team *team;
     uint32_t size, barriers;
-    bool cancelled; /* its last barrier lets go who comes, without the others */
+    bool cancelled; /* its last barrier was cancelled and releases threads without waiting */
     uint32_t folded;
     uint64_t last;                /* arrival of the episodes folded */
     uint32_t sites[BARRIERS + 1]; /* the last is the join's */
@@ -107,7 +107,7 @@ static bool is_measured(uint32_t episode)
     return all;
 }
 
-/* The next episode: a barrier that was cancelled is none. */
+/* The next episode: a cancelled barrier does not count. */
 static uint32_t next_episode(uint32_t episode)
 {
     return region.cancelled && episode + 1 == region.barriers ? episode + 1 : episode;
@@ -128,7 +128,7 @@ static void pass_unmeasured(void)
         pass_episode(e);
 }
 
-/* In place of what makes sums of it. */
+/* Replaces the function that adds up the sums. */
 void phases_fold_slots(struct slot *slots, uint32_t listed, uint32_t size)
 {
     if (!region.team) {
@@ -198,7 +198,7 @@ static void begin_region(void)
         enter(i);
 }
 
-/* The clock tells it when. */
+/* Called by the clock. */
 static void note_arrival(uint32_t who, uint32_t at)
 {
     struct phases_thread *t = &members[who].phases;
@@ -238,7 +238,7 @@ static void leave(uint32_t who)
     bool helper_folds = region.team->folding;
     noted[0] = cancelled ? NULL : &region.known[at][who].left;
     phases_team_leave(as(who), region.sites[at], cancelled);
-    if (who == 0 && !helper_folds) /* who leads folds what is many, and is done with it */
+    if (who == 0 && !helper_folds) /* the primary thread folds when many are pending, and continues when done */
         expect(region.team->lanes[0].done - region.team->folded < LANE / 2 && !region.team->folding,
                "that it is folded");
     expect(m->phases.waits_since == 0 && m->phases.passed == passed + !cancelled, "that it went on");
@@ -274,12 +274,12 @@ static void step(uint32_t who)
             leave(who);
     } else if (m->came < region.barriers && !(is_cancelled(m->came) && below(3) == 0)) {
         arrive(who);
-    } else if (who > 0 || below(3) == 0) { /* who leads need not come by itself */
+    } else if (who > 0 || below(3) == 0) { /* the primary thread need not arrive by itself */
         join(who);
     }
 }
 
-/* The helper folds, or is at it just now; while it is, who leads goes on for a while. */
+/* The helper folds, or is folding at the moment; meanwhile, the primary thread continues for a while. */
 static void help(void)
 {
     if (below(40) == 0)
@@ -361,7 +361,7 @@ static void test_regions(void)
     }
 }
 
-/* Regions in regions, of one thread each, which nobody says enters them; too deep there is none. */
+/* Nested regions of one thread each, without entry events; beyond the maximum depth they are ignored. */
 static void test_nested(void)
 {
     struct phases_thread *t = as(0);
@@ -434,7 +434,7 @@ static void test_absent(void)
 }
 
 static unsigned yields;
-static struct team *held; /* by somebody who goes on when there is a processor */
+static struct team *held; /* by a thread that continues when it gets a processor */
 
 long fake_syscall(long number, ...) /* local.mk */
 {

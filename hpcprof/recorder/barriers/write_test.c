@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recorder's tables of barriers: sites, sums by two numbers, kept episodes, waits, passages and threads grow at
- * random, and are written again and again, increments or all. Their union by a reader, with the merging that the tables
- * declare, must each time equal the current state.
+ * The recorder's tables of barriers: sites, sums by two keys, kept episodes, waits, passages and threads grow at
+ * random, and are written repeatedly, as increments or completely. The union that a reader computes, with the merging
+ * that the tables declare, must always equal the current state.
  */
 #include "hpcprof/format/format.h"
 #include "hpcprof/recorder/barriers/barriers.h"
@@ -21,7 +21,7 @@
 struct recorder hpcrec;
 struct phases hpcrec_phases;
 
-enum { SITES = 24, THREADS = 6, CONTEXTS = 64, NEVER = 3 /* a site that nothing comes to */ };
+enum { SITES = 24, THREADS = 6, CONTEXTS = 64, NEVER = 3 /* a site without arrivals */ };
 
 static struct thread threads[THREADS];
 static struct phases_thread phases_threads[THREADS];
@@ -108,7 +108,7 @@ static void begin_world(void)
     }
     for (uint32_t i = 0; i < THREADS; i++) {
         threads[i].row = i;
-        threads[i].phases = i == THREADS - 1 ? NULL : &phases_threads[i]; /* one that nothing is asked of */
+        threads[i].phases = i == THREADS - 1 ? NULL : &phases_threads[i]; /* one without barrier data */
     }
     last_context[0] = CONTEXT_NONE;
 }
@@ -158,7 +158,7 @@ static void grow_barrier(struct site *s)
         *(below(3) ? &s->kept->sample[below(KEPT_SAMPLE)] : &s->kept->worst[below(KEPT_WORST)]) = new_kept(++episode);
 }
 
-/* There is room for no more than there are. */
+/* Its capacity equals the number of cells. */
 static void add_cell(void)
 {
     size_t bytes = hpcrec_phases.cell_count++ * sizeof(struct pair_cell);
@@ -219,7 +219,7 @@ static void grow_passages(uint32_t n)
                                                                     .from = below(2)};
 }
 
-/* What is known of a thread once stays known; of the first nothing ever is, and it never waits. */
+/* Known facts about a thread do not change; the first thread has none and never waits. */
 static void change_thread(uint32_t i)
 {
     struct phases_thread *t = &phases_threads[i];
@@ -282,7 +282,7 @@ static void grow_late(void)
     grow_passages(5);
 }
 
-/* ---- what a reader makes of it -------------------------------------------------------------------------------------------- */
+/* ---- result in the reader ---------------------------------------------------------------------------------------- */
 
 /* All tables, and for those that others refer to the row of each of the file's rows. */
 struct document {
@@ -363,7 +363,7 @@ static bool read_blocks(struct document *d, const struct out *o)
     return !c.bad;
 }
 
-/* ---- what is there --------------------------------------------------------------------------------------------------------- */
+/* ---- current state ----------------------------------------------------------------------------------------------- */
 
 static union table_cell count(uint64_t n)
 {
@@ -541,7 +541,7 @@ static void check_same(const struct document *got, const struct document *wanted
 
 struct file {
     struct document read;
-    struct VEC(struct kept) kept; /* all that were there when it was written: it keeps those that were replaced since */
+    struct VEC(struct kept) kept; /* all that existed when it was written, including those replaced since */
     struct VEC(uint32_t) kept_by; /* their sites */
     uint64_t last_kept;
 };
@@ -602,7 +602,7 @@ static size_t put_now(struct file *f, bool all)
     return n;
 }
 
-/* Contexts get other numbers where all is written anew. */
+/* Contexts are renumbered when everything is rewritten. */
 static void move_contexts(void)
 {
     uint32_t moved[CONTEXTS], by = 1 + below(CONTEXTS - 1);
@@ -611,7 +611,7 @@ static void move_contexts(void)
     hpcrec_phases_moved(moved);
 }
 
-/* Of barriers those as well that nobody came to yet, but for the one that takes what is too much. */
+/* Also of barriers without arrivals, except for the one that collects the overflow. */
 static bool used_are_resolved(void)
 {
     bool good = true;
@@ -647,7 +647,7 @@ static void test_rounds(void)
         grow();
         put_and_check(&f, below(6) == 0);
         if (round % 8 == 0)
-            CHECK_INT(put_now(&f, false), 0); /* nothing is new */
+            CHECK_INT(put_now(&f, false), 0); /* no changes */
         if (round % 8 == 1) {
             grow();
             is_locked = true; /* it waits for the next time */
@@ -686,7 +686,7 @@ static void test_declared(void)
 {
     struct out o = {0};
     hpcrec_phases_declare(&o);
-    CHECK_INT(o.bytes.count, 0); /* not asked for */
+    CHECK_INT(o.bytes.count, 0); /* not requested */
     hpcrec_phases.on = true;
     hpcrec_phases_declare(&o);
     struct cursor c = cursor_make(o.bytes.items, o.bytes.count);

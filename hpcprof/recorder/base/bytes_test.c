@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-/* As they are called by who does not know them: the compiler has its own of these names. */
+/* Called through volatile pointers, because the compiler has built-ins of these names. */
 static void *(*volatile copy)(void *restrict, const void *restrict, size_t) = memcpy;
 static void *(*volatile fill)(void *, int, size_t) = memset;
 static int (*volatile compare)(const void *, const void *, size_t) = memcmp;
@@ -25,7 +25,7 @@ static char *(*volatile within)(const char *, const char *) = strstr;
 enum { LONGEST = 12, ROUNDS = 20000 };
 static struct guarded_room rooms[3];
 
-/* Of letters that are few, two of them not ASCII. */
+/* From a small alphabet that includes two non-ASCII bytes. */
 static char *draw(unsigned which, size_t *n)
 {
     static const char letters[] = "ab\xff\x80";
@@ -50,7 +50,7 @@ static bool has(const char *among, size_t n, char c)
     return false;
 }
 
-/* Of unsigned bytes; `stops`: at the end of a text. */
+/* Compares unsigned bytes; `stops`: at the end of the string. */
 static int order(const char *a, const char *b, size_t most, bool stops)
 {
     for (size_t i = 0; i < most; i++) {
@@ -100,7 +100,7 @@ static bool same_bytes(void)
     char before[LONGEST + 1];
     most = n < m ? n : m;
     if (most && below(2))
-        s[below((uint32_t)most)] = t[below((uint32_t)most)] = '\0'; /* which ends nothing */
+        s[below((uint32_t)most)] = t[below((uint32_t)most)] = '\0'; /* without effect on the string's end */
     bool good = sign(compare(s, t, most)) == order(s, t, most, false);
     k = k < n ? k : n;
     for (size_t i = 0; i <= k; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recorder's system calls (system.c): clocks, its lock, descriptors out of the program's way against a plain list
- * of their owners, files held open, small files read in parts. The kernel is fake.
+ * The recorder's system calls (system.c): clocks, its lock, descriptors moved out of the program's range compared with
+ * a plain list of their owners, files kept open, small files read in parts. The kernel is fake.
  */
 #undef syscall
 #undef getrlimit
@@ -26,10 +26,10 @@ enum { FD_LIMIT = 1 << 16, NUMBERS = FD_LIMIT + 300 };
 /* ---- the kernel ------------------------------------------------------------------------------------------------------ */
 
 static bool is_open[NUMBERS];
-static bool no_dup, no_limit, no_stat, no_clock, quiet; /* quiet: descriptors are not told of */
+static bool no_dup, no_limit, no_stat, no_clock, quiet; /* quiet: descriptors are not logged */
 static rlim_t limit = 1024;
-static int dup_from, vm_errno, lowest = 3; /* lowest: what is free for a file that is opened */
-static const char *file_path = "/file";    /* the one that there is */
+static int dup_from, vm_errno, lowest = 3; /* lowest: lowest free descriptor for an opened file */
+static const char *file_path = "/file";    /* the only existing file */
 static uint64_t file_dev = 7, file_ino = 8;
 
 static long low_free(int from)
@@ -80,7 +80,7 @@ static long stat_number(int fd, struct stat *st)
 /* A file that comes in parts, now and then after an interruption, and ends, or fails at some place. */
 static const char *text;
 static size_t text_at, text_bad; /* text_bad: where it fails */
-static bool is_over;             /* its end was told */
+static bool is_over;             /* its end was reported */
 
 static long read_text(char *to, size_t n)
 {
@@ -92,7 +92,7 @@ static long read_text(char *to, size_t n)
         return -1;
     }
     is_over = bad || part == 0;
-    errno = bad ? EIO : EINTR; /* a read that succeeds says nothing there */
+    errno = bad ? EIO : EINTR; /* a successful read leaves errno unspecified */
     if (bad || (part && below(4) == 0))
         return -1;
     part = part < n ? part : n;
@@ -211,7 +211,7 @@ static void test_lock(void)
     take_told();
     hpcrec_lock(&other);
     CHECK_STR(take_told(), "mask ffffffffffffffff; wait while 2 is 2; wake 1; mask 5; ");
-    hpcrec_unlock(&other); /* somebody may wait still */
+    hpcrec_unlock(&other); /* a thread may still be waiting */
     CHECK_STR(take_told(), "wake 1; mask 1234; ");
     hpcrec_lock(&saved);
     hpcrec_unlock(&saved);
@@ -328,7 +328,7 @@ static void test_descriptors(void)
     no_dup = no_limit = quiet = false;
 }
 
-/* How high they go: three quarters of what is allowed, where that is not much. */
+/* Their range: three quarters of the limit if the limit is low. */
 static void test_base(void)
 {
     static const struct {
@@ -347,7 +347,7 @@ static void test_base(void)
     take_told();
 }
 
-/* Numbers that are too high to be noted: another one is closed again, one that is there already stays as it is. */
+/* Descriptors too high to be tracked: a new one is closed again, an existing one stays as it is. */
 static void test_high(void)
 {
     limit = 1024;
@@ -387,7 +387,7 @@ static void test_held(void)
     CHECK(h.dev == 7 && h.ino == 8);
     CHECK_INT(hpcrec_held(&h, "/file", 0), 768);
     CHECK_STR(take_told(), "");
-    for (int way = 0; way < 3; way++) { /* another file there, of another disk, or none */
+    for (int way = 0; way < 3; way++) { /* another file of that name, on another disk, or none */
         if (way == 0)
             file_ino = 9;
         else if (way == 1)
@@ -401,7 +401,7 @@ static void test_held(void)
         CHECK_INT(hpcrec_fd_count(), 1);
     }
     hpcrec_fd_forget_all();
-    no_dup = true; /* and none is lower */
+    no_dup = true; /* and no lower one is free */
     lowest = 0;
     take_told();
     for (int i = 0; i < 2; i++) {

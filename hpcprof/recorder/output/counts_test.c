@@ -17,9 +17,9 @@
 
 struct recorder hpcrec;
 
-/* Memory is mapped with a page behind it that nothing may be read of; from some time on there is none. */
+/* Memory is mapped with an unreadable page after it; from some request on, mapping fails. */
 static unsigned asked, mapped;
-static unsigned refused_from = ~0u; /* as `asked` counts */
+static unsigned refused_from = ~0u; /* counted as in `asked` */
 
 long fake_syscall(long number, ...);
 long fake_syscall(long number, ...)
@@ -46,13 +46,13 @@ long fake_syscall(long number, ...)
     return p ? (long)p : -1;
 }
 
-/* One module; each reason why a path was cut is one of its own. */
+/* One module; each reason for a cut path is a module of its own. */
 static const char *reasons[UNWIND_END_COUNT + 1];
 
 uint32_t hpcrec_maps_find(uint64_t pc, uint64_t *address)
 {
     *address = (uint32_t)pc;
-    return pc >> 32 ? 100 + (uint32_t)(pc >> 32) : 0; /* what lies far off is of other modules */
+    return pc >> 32 ? 100 + (uint32_t)(pc >> 32) : 0; /* distant addresses belong to other modules */
 }
 
 uint32_t hpcrec_maps_named(const char *name)
@@ -137,7 +137,7 @@ static void test_limit(void)
     uint32_t other = hpcrec_context(0x9000, CONTEXT_NONE);
     CHECK_NAMED(other != CONTEXT_NONE && hpcrec_context(0x9000, CONTEXT_NONE) == other,
                 "and flat places are still made");
-    hpcrec_count(0, 0, 0, 0x7000, hpcrec_context(0x100000, root), 1, 10); /* a new place below a path that is there */
+    hpcrec_count(0, 0, 0, 0x7000, hpcrec_context(0x100000, root), 1, 10); /* a new place below an existing path */
     CHECK_NAMED(counted() == MANY + DEEP + 1 && thread->lost[0] == 0,
                 "a new place at the end of an old path is counted");
     forget();
@@ -147,7 +147,7 @@ static void test_limit(void)
 
 enum { MOST = 800, DEPTH = 8, ROUNDS = 4000, INSTRUCTIONS = 5 };
 
-/* Contexts as text, and what was counted there: "1000 > 2000 > cut > 3000". */
+/* Contexts as text with their counts: "1000 > 2000 > cut > 3000". */
 static void text_of(uint32_t row, char *to)
 {
     const struct context_row *rows = hpcrec.contexts.items;
@@ -174,7 +174,7 @@ static uint64_t counted_at(const char *path)
     return n;
 }
 
-/* Of this instruction, whoever called it. */
+/* Samples at this instruction, for all callers. */
 static uint64_t counted_in(uint64_t address)
 {
     uint64_t n = 0;
@@ -185,7 +185,7 @@ static uint64_t counted_in(uint64_t address)
     return n;
 }
 
-/* With all that was called from it. */
+/* Including callees. */
 static uint64_t counted_below(uint64_t address)
 {
     uint64_t n = 0;
@@ -200,7 +200,7 @@ static uint64_t counted_below(uint64_t address)
     return n;
 }
 
-static uint32_t followed; /* a row that somebody outside of the table knows */
+static uint32_t followed; /* a row referenced from outside of the table */
 
 static void follow(const uint32_t *moved)
 {
@@ -213,7 +213,8 @@ static uint32_t call(uint64_t pc, uint32_t parent)
     return row == CONTEXT_NONE ? hpcrec_context_cut(UNWIND_FULL) : row;
 }
 
-/* Ever other paths from the start, of which one in eight goes to `often`; that only comes when there are many already. */
+/* Always different paths from the start, one in eight of which reaches `often`, which first occurs when there are many
+   already. */
 static void count_rounds(uint32_t root, uint64_t *paths)
 {
     for (uint32_t i = 0, r = 1; i < ROUNDS; i++) {
@@ -267,7 +268,7 @@ static void test_least_visited(void)
     forget();
 }
 
-/* Deeper cuts of what was cut before, below frames that stay and below reasons of other kinds. */
+/* Repeated cuts at less depth, below frames that stay and below markers of other kinds. */
 static void test_cut_again(void)
 {
     only_thread();
@@ -290,10 +291,9 @@ static void test_cut_again(void)
     forget();
 }
 
-/* ---- against lists ------------------------------------------------------------------------------------------------
- *
- * The same by searching lists from their begin on: what there is, in which row, what is left after paths were cut, what is
- * written. */
+/* ---- comparison with lists
+
+The same operations by linear search in lists: contents, rows, remaining paths after cuts, and output. ---- */
 
 enum { PATHS = 320, LIST = 4000, STRANDS = 3, EVENTS = 3, REGIONS = 3 };
 
@@ -301,7 +301,7 @@ struct listed {
     struct context_row rows[LIST];
     struct cell cells[LIST];
     size_t row_count, cell_count, thinned_to;
-    uint32_t cut[UNWIND_END_COUNT]; /* CONTEXT_NONE: not made */
+    uint32_t cut[UNWIND_END_COUNT]; /* CONTEXT_NONE: not created */
     uint32_t last[STRANDS];         /* + 1 */
 };
 static struct listed list;
@@ -348,7 +348,7 @@ static uint32_t listed_context(uint64_t pc, uint32_t parent)
     return listed_row(wanted, PATHS);
 }
 
-/* Where the cell is or comes to be, with nothing in it. */
+/* Finds the cell, or adds an empty one. */
 static struct cell *listed_cell(struct cell like)
 {
     struct cell *c = list.cells;
@@ -419,7 +419,7 @@ static size_t listed_staying(uint64_t least)
     return n;
 }
 
-/* Where each row has gone, by the last cutting; CONTEXT_NONE: nowhere. */
+/* New row of each row after the last cut; CONTEXT_NONE: removed. */
 static uint32_t gone_to[LIST];
 
 static void listed_cut_once(uint64_t least)
@@ -479,7 +479,7 @@ static uint64_t listed_thin_once(uint64_t least)
 static unsigned wrong, cuttings;
 static uint64_t cut_least; /* of the cutting that is going on */
 
-/* Somebody is told of each cutting: the list is cut then. */
+/* Called on each cut: the list is cut at the same time. */
 static void cut_too(const uint32_t *moved)
 {
     size_t n = list.row_count;
@@ -489,7 +489,7 @@ static void cut_too(const uint32_t *moved)
     cuttings++;
 }
 
-/* Behind what there is, lists have what nobody may take for something. */
+/* Fills the unused end of lists with invalid data. */
 static void spoil_rest(struct area *a, size_t item_size, int with)
 {
     memset((uint8_t *)a->items + a->count * item_size, with, (a->room - a->count) * item_size);
@@ -526,7 +526,7 @@ static void thin_both(void)
     list.thinned_to = list.row_count;
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 static int by_place(const void *left, const void *right)
 {
@@ -613,14 +613,14 @@ static bool lists_are_same(void)
 
 /* ---- by chance ---- */
 
-/* Some are met often, of others there are many; with `apart`, in several modules. */
+/* Some addresses are frequent, the others are many; with `apart`, in several modules. */
 static uint64_t drawn_pc(bool apart)
 {
     uint64_t module = apart ? below(3) : 0;
     return module << 32 | (below(3) ? below(4) : 100 + below(2000)) * 8;
 }
 
-/* A call of both; where there is no room for it, as paths.c does. */
+/* Calls both; without memory, does the same as paths.c. */
 static uint32_t call_both(uint64_t pc, uint32_t parent)
 {
     uint32_t row = hpcrec_context(pc, parent), want = listed_context(pc, parent);
@@ -654,7 +654,7 @@ static void count_both(unsigned depth, bool apart)
                         .region = (uint16_t)below(REGIONS),
                         .samples = 1 + below(below(8) ? 3 : 300)};
     if (below(20) == 0)
-        what.samples = 0; /* what a counter was told of, without a sample */
+        what.samples = 0; /* counted without a sample */
     what.value = below(1000) * (uint64_t)what.samples;
     what.new_samples = (uint32_t)what.samples;
     what.new_value = what.value;
@@ -695,7 +695,7 @@ static void test_lists(void)
                 thin_both();
                 wrong += !lists_are_same();
             }
-            if (many && below(50) == 0) { /* nobody wants to know */
+            if (many && below(50) == 0) { /* unused */
                 hpcrec_contexts_thin(NULL);
                 list.thinned_to = list.row_count;
             }
@@ -720,8 +720,8 @@ static void count_one(uint64_t pc, uint32_t parent)
     hpcrec_count(0, 0, 0, pc, parent, 1, 10);
 }
 
-/* More places without callers than may stay, beside paths that are visited `most` times; and as many starts of paths, each visited
-   as often, that more stays than should. */
+/* More places without callers than can be kept, next to paths with `most` visits each; and many paths with equal
+   visits, of which more are kept than the limit. */
 static void test_limits_of_visits(void)
 {
     for (unsigned most = 1; most <= 9; most++)
@@ -742,7 +742,7 @@ static void test_limits_of_visits(void)
     hpcrec.config = (struct config){0};
 }
 
-/* Whatever there is no memory for, nothing is cut then, and nothing kept that was for it. */
+/* If any allocation fails, nothing is cut, and temporary memory is released. */
 static void test_no_memory_to_cut(void)
 {
     begin_lists();
@@ -767,11 +767,12 @@ static void test_no_memory_to_cut(void)
     hpcrec.config = (struct config){0};
 }
 
-/* Without memory what has no place yet is lost, which is said; what has one goes on, and all does when there is some again. */
+/* Without memory, samples at new places are lost and reported; those at existing places are counted. All are counted
+   when memory is available again. */
 static void test_no_memory_to_count(void)
 {
     enum { PLACES = 5000, EACH = 3 };
-    for (int rounds = 1; rounds < 40; rounds++) { /* of everything that grows another is first */
+    for (int rounds = 1; rounds < 40; rounds++) { /* each array in turn is the first to grow */
         struct thread_row *thread = only_thread();
         memset(thread, 0, sizeof *thread);
         for (int i = 0; i < rounds * 40; i++)
@@ -794,7 +795,7 @@ static void test_no_memory_to_count(void)
     CHECK_INT(mapped, 0);
 }
 
-/* Without memory to put all, nothing is put: what is new is so still. */
+/* If the output does not fit into memory, nothing is written; changes remain pending. */
 static void test_no_memory_to_put(void)
 {
     enum { PLACES = 5000 };
@@ -842,7 +843,7 @@ static void test_whole_pages(void)
     hpcrec.config.paths_max = 0;
 }
 
-/* More in one block than a reader should have to take at once: another one begins. */
+/* More than a reader should handle in one block: another block is started. */
 static void test_blocks(void)
 {
     enum { BLOCK = 100000, PLACES = 2 * BLOCK + 1 };
@@ -870,7 +871,7 @@ static void test_blocks(void)
     forget();
 }
 
-/* Regions are known by their name and what they are in; when there is no number left, what they are in is all that is said. */
+/* Regions are identified by name and parent; when the numbers are exhausted, samples count for the parent only. */
 static void test_regions(void)
 {
     enum { MOST_REGIONS = UINT16_MAX - 1 };

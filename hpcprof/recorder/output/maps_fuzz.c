@@ -56,7 +56,7 @@ static void promise(bool kept)
         __builtin_trap();
 }
 
-/* What stands before the next NUL, which is taken too. */
+/* Takes the part before the next NUL, and the NUL. */
 static struct part take(struct part *rest)
 {
     const uint8_t *end = rest->size ? memchr(rest->bytes, 0, rest->size) : NULL;
@@ -81,7 +81,7 @@ static void ask(uint64_t pc)
     promise(hpcrec_maps_find(pc, &again) == row && again == address);
 }
 
-/* The addresses in the text, and what is just before them. */
+/* The addresses in the text, and those just before them. */
 static void ask_all(struct part text)
 {
     char line[64];

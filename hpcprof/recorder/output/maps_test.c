@@ -34,7 +34,7 @@ static struct chunk {
 } chunks[CHUNKS];
 static unsigned chunk_count;
 
-/* Memory behind which there is nothing, with what was somewhere else. */
+/* Memory with an inaccessible page after it, with the contents copied from elsewhere. */
 static long guarded(size_t n, void *was, size_t was_n)
 {
     void *p = guarded_get(n);
@@ -61,7 +61,7 @@ long fake_syscall(long number, ...)
         readings++;
         return (int)a[0] >= MAPS_FD && maps_text ? 0 : -1;
     }
-    if (number == SYS_read) { /* the kernel gives whole lines, as many as find room */
+    if (number == SYS_read) { /* the kernel returns whole lines, as many as fit */
         size_t n = 0;
         const char *text = maps_text + maps_at;
         while (text[n] && n + strcspn(text + n, "\n") + 1 <= (size_t)a[2] && n < 500)
@@ -110,7 +110,7 @@ void hpcrec_contexts_stale(void)
     stale_contexts++;
 }
 
-/* ---- what is mapped: "ADDRESS WHAT ..." a line ----------------------------------------------------------------------- */
+/* ---- mapped memory: "ADDRESS WHAT ..." a line -------------------------------------------------------------------- */
 
 static void put(struct chunk *c, const void *bytes, size_t n)
 {
@@ -120,8 +120,8 @@ static void put(struct chunk *c, const void *bytes, size_t n)
     c->size += n;
 }
 
-/* An ELF header, and program headers "load:OFFSET:VADDR:FILESZ", "code:..." or "note:VADDR:SIZE"; a word "class=1",
-   "entry=57" or "magic" spoils something, "many" puts 70 headers of nothing in front. */
+/* An ELF header and program headers "load:OFFSET:VADDR:FILESZ", "code:..." or "note:VADDR:SIZE"; the words "class=1",
+   "entry=57" or "magic" damage the header, "many" adds 70 empty headers in front. */
 static void put_elf(struct chunk *c, char *words)
 {
     Elf64_Ehdr e = {.e_phoff = sizeof e, .e_phentsize = sizeof(Elf64_Phdr)};
@@ -153,7 +153,7 @@ static void put_elf(struct chunk *c, char *words)
     memcpy(c->bytes, &e, sizeof e);
 }
 
-/* Notes "TYPE:NAME:DIGITS", each padded; "*N" in place of digits: so many bytes of ab. */
+/* Notes "TYPE:NAME:DIGITS", each padded; "*N" instead of digits: N bytes of ab. */
 static void put_notes(struct chunk *c, char *words)
 {
     for (char *word; (word = strsep(&words, " "));) {
@@ -187,7 +187,7 @@ static void make_memory(const char *text)
             put_elf(c, line + 4 + (line[4] == ' '));
         else if (strncmp(line, " notes ", 7) == 0)
             put_notes(c, line + 7);
-        else if (strncmp(line, " cut ", 5) == 0) /* what was last put, so much shorter */
+        else if (strncmp(line, " cut ", 5) == 0) /* truncates the last item by this much */
             chunk_count--, chunks[chunk_count - 1].size -= strtoul(line + 5, NULL, 10);
     }
     mem_free(copy);
@@ -231,7 +231,7 @@ static void show_row(struct buf *out, uint32_t row)
     buf_printf(out, "%u %s [%s]", row, hpcrec_string(m->path), hpcrec_string(m->build_id));
 }
 
-/* Words of a part's head: an address (which module, and where in it), or something else that is done or asked. */
+/* Words in the header of a part: an address to look up (its module and offset), or another action or query. */
 static void do_word(struct buf *out, const char *word)
 {
     char *end;
@@ -367,7 +367,7 @@ static void add_place(struct buf *text, uint64_t *at, int file, unsigned load, u
         places[place_count++] = p;
 }
 
-/* A file, with what stands in its memory; now and then some of it once more elsewhere. */
+/* A file with its memory contents; some of it is occasionally mapped a second time elsewhere. */
 static void add_file(struct buf *text, struct buf *memory, uint64_t *at, int number)
 {
     const struct drawn_file *f = &files[number];
@@ -388,7 +388,7 @@ static void add_file(struct buf *text, struct buf *memory, uint64_t *at, int num
             add_place(text, at, number, i, 1 + below(3), f->load[i].is_code);
 }
 
-/* So many places in all that memory ends right behind them, or any number. */
+/* A random number of places; for some of them, readable memory ends right after them. */
 static void draw_process(void)
 {
     static const unsigned counts[] = {85, 170, 341, 0};
@@ -438,7 +438,7 @@ static bool is_found(uint64_t pc)
     return good;
 }
 
-/* No two rows are of one file; after all were named none is missing. */
+/* Each row is of a different file; after all were named, none is missing. */
 static bool rows_are_right(void)
 {
     const struct module_row *m = hpcrec.modules.items;
@@ -459,7 +459,7 @@ static bool rows_are_right(void)
     return true;
 }
 
-/* Files come and go, and are mapped elsewhere; what an address is of is what the text and the headers say now. */
+/* Files are mapped, unmapped and moved; the module of an address follows the current text and headers. */
 static void test_drawn(void)
 {
     bool good = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths on their way from handlers, and out of records, to rows: a stack that grows and shrinks at random is walked (by
- * a fake walk), and for any interleaving of queueing and draining, the rows equal the planned paths.
+ * Call paths from handlers and from perf records to rows: a stack that grows and shrinks at random is walked (by a fake
+ * unwinder), and for any interleaving of queueing and draining, the rows equal the planned paths.
  */
 #include "hpcprof/recorder/output/paths.h"
 #include "hpcprof/recorder/unwind/objects.h"
@@ -21,7 +21,7 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)((uint64_t)drawn * below >> 32);
 }
 
-/* ---- what the recorder has around it --------------------------------------------------------------------- */
+/* ---- fakes of the rest of the recorder ------------------------------------------------------------------- */
 
 enum { ROWS = 200000, CUT = 1000000 };
 static struct {
@@ -75,7 +75,7 @@ const struct unwind_rows *hpcrec_unwind_missing(const struct unwind_object *o)
 __attribute__((no_sanitize_address)) bool hpcrec_peek(uint64_t address, void *to, size_t n)
 {
     const volatile char *from = (const volatile char *)(uintptr_t)address;
-    if (address < 0x10000) /* nothing is mapped there */
+    if (address < 0x10000) /* not mapped */
         return false;
     for (size_t i = 0; i < n; i++)
         ((char *)to)[i] = from[i];
@@ -87,7 +87,7 @@ void hpcrec_threads_each(void (*each)(struct thread *, void *ctx), void *ctx)
     each(each_thread, ctx);
 }
 
-/* The walk: what is planned, outermost first. */
+/* The fake walk returns the plan, outermost first. */
 enum { DEEP = 200 };
 static uint64_t plan[DEEP];
 static uint32_t depth;
@@ -96,7 +96,7 @@ static struct unwind_registers walked_from;
 static struct unwind_memory walked_in;
 static int walks;
 static bool leaves_out_inner;
-static bool walking_seen; /* it is asked meanwhile whether some handler walks */
+static bool walking_seen; /* whether a walk is in progress, as seen during the walk */
 static unsigned unnoticed;
 
 const struct unwind_numbers unwind_numbers[] = {[UNWIND_X86_64] = {.sp = 7}, [UNWIND_AARCH64] = {.sp = 31}};
@@ -132,7 +132,8 @@ struct expected {
     enum unwind_end end;
 };
 
-/* From the row outwards: the innermost frames of the plan, all of them or, cut as too long, as many as were queued. */
+/* From the row outwards: the innermost frames of the plan, all of them or, if marked as too long, as many as were
+   queued. */
 static bool is_path(uint32_t row, const struct expected *e, bool *short_one)
 {
     uint32_t i = e->depth;
@@ -152,7 +153,7 @@ static void test_handlers(void)
     ucontext_t context;
     size_t n = 0, wrong = 0, shorter = 0, taken = 0, shared = 0;
     memset(&context, 0, sizeof context);
-    hpcrec_path_put(&t, &queue[0].entry, &context); /* no paths are wanted: nothing happens */
+    hpcrec_path_put(&t, &queue[0].entry, &context); /* call paths are disabled: no effect */
     CHECK(walks == 0 && hpcrec_path_take(&t, &queue[0].entry) == CONTEXT_NONE);
     hpcrec.config.call_paths = true;
     hpcrec.config.event_count = 1;
@@ -171,7 +172,7 @@ static void test_handlers(void)
         hpcrec_path_put(&t, &e->entry, &context);
         walking_seen = false;
         shared += e->entry.shared;
-        /* now and then later than there is room for */
+        /* occasionally later than the capacity permits */
         if (n == QUEUED || (i < 15000 && draw(100) == 0) || i == 19999) {
             for (size_t k = 0; k < n; k++) {
                 bool short_one = false;
@@ -196,7 +197,7 @@ static void test_handlers(void)
     hpcrec_paths_free(&t);
 }
 
-/* A queue that is not drained: what has room is queued, innermost frames first, and said to be cut. */
+/* A queue that is not drained: as much as fits is queued, innermost frames first, and marked as cut. */
 static void test_no_room(void)
 {
     static struct thread t;
@@ -210,7 +211,7 @@ static void test_no_room(void)
     planned_end = UNWIND_COMPLETE;
     for (size_t i = 0; i < n; i++) {
         for (uint32_t k = 0; k < DEEP; k++)
-            plan[k] = 0x100000 + i % 2; /* nothing in common with the one before */
+            plan[k] = 0x100000 + i % 2; /* nothing in common with the previous path */
         hpcrec_path_put(&t, &entries[i], &context);
         words += entries[i].fresh;
         bool whole = entries[i].fresh == DEEP;
@@ -229,7 +230,7 @@ static void test_no_room(void)
     hpcrec_paths_free(&t);
 }
 
-/* A queue that is full to the last word: nothing is cut, and the next path shares what it may. */
+/* A queue that is full to the last word: nothing is cut, and the next path shares frames as usual. */
 static void test_full(void)
 {
     enum { EACH = 128, ENTRIES = PATH_WORDS / EACH };
@@ -253,7 +254,7 @@ static void test_full(void)
     hpcrec_paths_free(&t);
 }
 
-/* Rows have new numbers: the shared frames of what is queued too; after it a path is queued whole. */
+/* Rows are renumbered, including the shared frames of queued paths; the next path is queued in full. */
 static void test_moved(void)
 {
     static struct thread t;
@@ -283,7 +284,7 @@ static void test_moved(void)
     CHECK(third.fresh == 3 && third.shared == 0);
     row = hpcrec_path_take(&t, &third);
     CHECK(rows[row].pc == 0x7009 && rows[row].parent == middle);
-    /* no more contexts are kept: it is said why the path has no beginning, here and for what shares it */
+    /* context limit reached: the reason for the incomplete path is recorded, here and for paths that share it */
     rows_most = row_count;
     plan[1] = 0x8001;
     hpcrec_path_put(&t, &first, &context);
@@ -296,7 +297,7 @@ static void test_moved(void)
     hpcrec_paths_free(&t);
 }
 
-/* A stack that is not known as the thread's own is read through the kernel, which knows what is mapped. */
+/* A stack that is not known to be the thread's own is read through the kernel, which checks the addresses. */
 static void test_other_stack(void)
 {
 #if defined __x86_64__
@@ -353,7 +354,7 @@ static void check_stack(struct thread *t, uint64_t low, uint64_t high)
     }
 }
 
-/* Of the main thread: from what the C library says of where it began, three quarters of what it may grow to. */
+/* Main thread: from the stack end reported by the C library, three quarters of the stack limit. */
 extern void *__libc_stack_end;
 static void test_main_stack(void)
 {
@@ -369,7 +370,7 @@ static void test_main_stack(void)
             continue;
         t = (struct thread){.tid = 77};
         atomic_store(&hpcrec.pid, 77);
-        hpcrec_paths_begin(&t); /* which has no paths: nothing happens */
+        hpcrec_paths_begin(&t); /* without call paths: no effect */
         hpcrec_paths_create(&t);
         hpcrec_paths_begin(&t);
         check_stack(&t, high - (limits[i] < most ? limits[i] : most) / 4 * 3, high);
@@ -379,7 +380,7 @@ static void test_main_stack(void)
     setrlimit(RLIMIT_STACK, &was);
 }
 
-/* Of others: up to where the thread pointer points, three quarters of its size; nothing where that cannot be. */
+/* Other threads: up to the thread pointer, three quarters of the stack's size; none if that is impossible. */
 static void *be_thread(void *arg)
 {
     static struct thread t;
@@ -389,7 +390,7 @@ static void *be_thread(void *arg)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bool known = i > 2;
         t = (struct thread){.tid = 78, .stack_size = sizes[i]};
-        hpcrec.config.event_count = 2; /* of both ways */
+        hpcrec.config.event_count = 2; /* of both kinds */
         hpcrec.config.events[0].conf.kind = RECORD_PERF;
         hpcrec.config.events[1].conf.kind = RECORD_CPUTIME;
         hpcrec_paths_create(&t);
@@ -397,7 +398,7 @@ static void *be_thread(void *arg)
         check_stack(&t, known ? top - sizes[i] / 4 * 3 : 0, known ? top : 0);
         CHECK_INT(walked_in.first_high, known ? top : 0);
         CHECK(known ? walked_in.first_low < here && walked_in.first_low > here - (1 << 14) : walked_in.first_low == 0);
-        struct unwind_memory handlers = walked_in; /* records know where its first functions are as well */
+        struct unwind_memory handlers = walked_in; /* records also use the stack's first functions */
         uint64_t record[19] = {1}, pc = 0x5555;
         hpcrec_path_of_record(&t, (const uint8_t *)record, (const uint8_t *)(record + 19), &pc);
         CHECK(walked_in.first_low == handlers.first_low && walked_in.first_high == handlers.first_high);
@@ -420,7 +421,7 @@ static void test_own_stack(void)
 #endif
 }
 
-/* Rows of everything are made ahead where handlers walk, which make none. */
+/* Unwind rows are created in advance if handlers walk, because handlers create none. */
 static void test_refresh(void)
 {
     for (int kinds = 0; kinds < 8; kinds++) {
@@ -441,7 +442,7 @@ static void test_refresh(void)
 
 static uint32_t of_record(struct thread *t, const uint64_t *words, size_t bytes, uint64_t *pc)
 {
-    uint8_t *exact = malloc(bytes ? bytes : 1); /* a sanitizer sees what is read behind it */
+    uint8_t *exact = malloc(bytes ? bytes : 1); /* a sanitizer detects reads past the end */
     memcpy(exact, words, bytes);
     uint32_t row = hpcrec_path_of_record(t, exact, exact + bytes, pc);
     free(exact);
@@ -481,26 +482,26 @@ static void test_records(void)
     of_record(&t, record, sizeof record, &pc);
     CHECK(walked_in.end == 0x7000 + 32 && walked_in.copied);
     CHECK_INT(pc, 108);       /* in the kernel: where the user's code was */
-    record[WORDS - 1] = 1000; /* more than there is */
+    record[WORDS - 1] = 1000; /* more than available */
     of_record(&t, record, sizeof record, &pc);
     CHECK(walked_in.end == 0x7000 + 32 && !walked_in.copied);
-    /* cut anywhere, it has no registers, and nothing is walked */
+    /* truncated anywhere, it has no registers, and no walk is done */
     int before = walks;
     size_t wrong = 0;
     for (size_t n = 0; n < sizeof record; n++)
         wrong += of_record(&t, record, n, &pc) != CUT + UNWIND_NO_REGISTERS;
     CHECK(wrong == 0 && walks == before);
-    record[18] = 0; /* no stack: then there is no word of how much was copied */
+    record[18] = 0; /* no stack: the copied size is omitted, too */
     of_record(&t, record, 19 * 8, &pc);
     CHECK(walks == before + 1 && walked_in.end == walked_in.begin && walked_in.copied);
     record[18] = STACK * 8 + 1;
     CHECK_INT(of_record(&t, record, sizeof record, &pc), CUT + UNWIND_NO_REGISTERS);
     record[18] = UINT64_MAX - 8;
     CHECK_INT(of_record(&t, record, sizeof record, &pc), CUT + UNWIND_NO_REGISTERS);
-    record[0] = 0; /* the kernel's threads have none */
+    record[0] = 0; /* kernel threads have none */
     record[18] = 0;
     CHECK_INT(of_record(&t, record, sizeof record, &pc), CUT + UNWIND_NO_REGISTERS);
-    /* little room for the stack is said, where it is why the path was cut */
+    /* a small copy of the stack is given as the reason if it cut the path */
     record[0] = 1;
     for (int i = 0; i < 4; i++) {
         missing = 0;
@@ -519,7 +520,7 @@ static void test_records(void)
 #endif
 }
 
-/* Events of both ways have a path before of their own. */
+/* Events of both kinds have separate previous paths. */
 static void test_both_ways(void)
 {
     static struct thread t;

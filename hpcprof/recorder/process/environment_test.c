@@ -118,7 +118,7 @@ static void set_variable(const char *name, const char *value)
     variables[i][1] = value;
 }
 
-/* ---- what was put, as text ------------------------------------------------------------------------------------------- */
+/* ---- output as text ---------------------------------------------------------------------------------------------- */
 
 static void show_string(struct buf *out, struct cursor *c)
 {
@@ -146,7 +146,7 @@ static void show_block(struct buf *out, uint32_t type, struct cursor *c)
     buf_str(out, cursor_left(c) || c->bad ? " and more\n" : "\n");
 }
 
-/* Blocks of the head that are wanted. */
+/* Requested blocks of the header. */
 static const char *gathered(uint32_t wanted)
 {
     static struct buf out;
@@ -256,7 +256,7 @@ static void test_notes(void)
     CHECK_STR(gathered(FORMAT_NOTES),
               "<processors usable><3>\n<cache L1 Data><32K>\n<cache L2 Unified><48K>\n<cache L ><1K>\n"
               "<cache L ><4K>\n<cache L ><5K>\n");
-    for (size_t i = 0; i < ARRAY_SIZE(files); i++) /* where the first is missing, there are none */
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) /* if the first one is missing, there are no others */
         if (files[i].path && strcmp(files[i].path, CACHE(0, "size")) == 0)
             files[i].path = "/gone too";
     hpcrec.config.run = 17;
@@ -282,7 +282,7 @@ static void test_notes(void)
 static void test_events(void)
 {
     static const char *const samplers[] = {"<timer>", "<ring>", "<papi>", "<ring and papi>"};
-    for (int e = 0; e < EVENTS_MAX; e++) /* behind those that there are, nobody looks */
+    for (int e = 0; e < EVENTS_MAX; e++) /* entries after the last one are ignored */
         hpcrec.config.events[e].conf = (struct record_event){.kind = e % 2 ? RECORD_PERF : RECORD_PAPI, .name = "none"};
     hpcrec.config.event_count = 0;
     CHECK_STR(gathered(FORMAT_EVENTS), "\n");
@@ -301,7 +301,7 @@ static void test_events(void)
     CHECK_STR(gathered(FORMAT_EVENTS), "<a><an event><ns> 300 5\n<b><><> 1 0\n");
 }
 
-/* Each launcher's way to say it, the first that does; Slurm's where there are several tasks. */
+/* Each launcher's variables, in order of precedence; Slurm's only with several tasks. */
 static void test_ranks(void)
 {
     static const char *const launchers[] = {
@@ -320,7 +320,7 @@ static void test_ranks(void)
             CHECK_INT(hpcrec_rank(), values[k].rank);
         }
     }
-    set_variable("PMIX_RANK", "5"); /* behind OMPI's, which says nothing */
+    set_variable("PMIX_RANK", "5"); /* after OMPI's, which are not set */
     CHECK_INT(hpcrec_rank(), 5);
     memset(variables, 0, sizeof variables);
     set_variable("SLURM_PROCID", "4");

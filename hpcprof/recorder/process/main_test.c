@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recorder's beginning, its helper and its end (main.c), in a world that notes what it is asked. The helper is a thread that runs
- * only when it is let; its clock is the test's. A case begins as programs do: with the constructor, so each is a process of its own.
+ * The recorder's start, helper and end (main.c), with fakes that log their calls. The helper is a thread that runs only
+ * when the test permits it, with the test's clock. A case begins with the constructor, as programs do, so each runs in
+ * its own process.
  */
 #undef syscall
 #undef on_exit
@@ -279,7 +280,7 @@ void hpcrec_mark_region(struct thread *t, uint32_t region)
 
 /* ---- the system ------------------------------------------------------------------------------------------------------- */
 
-enum { HELPERS = 4 }; /* that there may be, one after the other: in children by fork */
+enum { HELPERS = 4 }; /* maximum number of successive helpers: in forked children */
 static sem_t helper_may[HELPERS], program_may;
 static unsigned helpers;
 static _Thread_local unsigned which_helper;
@@ -474,7 +475,7 @@ static void fork_off(bool wrapped, bool is_child)
         fork_parent();
 }
 
-/* Words of the script: what is done, and a number or a name. */
+/* Commands of the script: an action and a number or name. */
 static void do_step(const char *word, const char *name)
 {
     int n = name ? atoi(name) : 0;
@@ -495,7 +496,7 @@ static void do_step(const char *word, const char *name)
         hpcview_calls_1.region_begin(name);
     else if (strcmp(word, "out") == 0)
         hpcview_calls_1.region_end(name);
-    else if (strcmp(word, "thread") == 0) /* another one of the program */
+    else if (strcmp(word, "thread") == 0) /* another thread of the program */
         hpcrec_self = n < 0 ? NULL : &threads[n], threads[n < 0 ? 0 : n].begun = true;
     else if (strcmp(word, "unbegun") == 0)
         hpcrec_self->begun = false;
@@ -517,7 +518,7 @@ static void do_step(const char *word, const char *name)
         left = name ? LEFT_BY_KERNEL : LEFT_BY_LIBRARY, left_status = n;
     else if (strcmp(word, "many") == 0)
         many = n;
-    else if (strcmp(word, "helper") == 0) /* who it is, asked by each */
+    else if (strcmp(word, "helper") == 0) /* thread identity, as queried by each */
         hear("%d ", hpcrec_is_helper()), tid = HELPER, hear("%d ", hpcrec_is_helper()), tid = pid;
     else if (strcmp(word, "as-helper") == 0)
         tid = HELPER;
@@ -596,7 +597,7 @@ static void input(void *ctx, const char *which, const char *text)
     *to = of_world ? mem_printf(" %.*s ", (int)strcspn(text, "\n"), text) : mem_strdup(text);
 }
 
-/* In this process, whose constructor has run, nothing is recorded: the case is another one. */
+/* The constructor has run in this process, but nothing is recorded: the case runs in another process. */
 static void become_program(char *script)
 {
     setenv("WORLD", world ? world : "", 1);
@@ -605,7 +606,8 @@ static void become_program(char *script)
     execl(self, self, "--case", script, (char *)NULL);
 }
 
-/* "-- do turn 1; stop": the steps, and the part's text is what came of it. "-- config": how the record is read. */
+/* "-- do turn 1; stop": the steps; the text of the part is the expected result. "-- config": the configuration as
+   read. */
 static void output(void *ctx, const char *what, struct buf *out)
 {
     (void)ctx;

@@ -31,7 +31,7 @@ enum {
     TASKS = 200,
     TASK_DIR = 4001,
     PIDFD = 10000,
-    NUMBER = 4711 /* of an event, which is no descriptor */
+    NUMBER = 4711 /* of an event, not a descriptor */
 };
 
 /* ---- the process ---------------------------------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ enum {
 static struct task {
     pid_t tid;
     char name[40];
-    int status; /* that its descriptor tells, when it has ended; -1: not */
+    int status; /* exit state of its descriptor; -1: still running */
     bool ended;
 } tasks[TASKS];
 static unsigned task_count;
@@ -191,7 +191,7 @@ void hpcrec_unlock(const sigset_t *saved)
     hear("> ");
     locked = false;
 }
-/* A thread's clock by its number, as clock_getcpuclockid makes it. */
+/* A thread's clock id from its number, as clock_getcpuclockid computes it. */
 uint64_t hpcrec_now(clockid_t clock)
 {
     if (clock == CLOCK_REALTIME)
@@ -357,7 +357,7 @@ static void begin_thread(pid_t tid)
     locked = true;
 }
 
-/* As threads do that tell: by itself, or by the key's destructor. */
+/* As for threads that end regularly: directly, or by the key's destructor. */
 static void end_thread(pid_t tid, bool by_key)
 {
     struct thread *t = thread_of(tid);
@@ -425,13 +425,13 @@ static void do_step(const char *word, const char *rest)
         add_tasks(tid, 1, text);
     else if (strcmp(word, "tasks") == 0)
         add_tasks(tid, (int)b, "many");
-    else if (strcmp(word, "gone") == 0) /* with the status that its descriptor tells */
+    else if (strcmp(word, "gone") == 0) /* with the state of its descriptor */
         task_of(tid)->ended = true, task_of(tid)->status = n > 1 ? (int)b : -1;
     else if (strcmp(word, "rename") == 0)
         snprintf(task_of(tid)->name, sizeof task_of(tid)->name, "%s", text);
     else if (strcmp(word, "begin") == 0)
         begin_thread(tid);
-    else if (strcmp(word, "pass") == 0) /* as many that begin and end */
+    else if (strcmp(word, "pass") == 0) /* this many threads that start and end */
         for (pid_t i = tid; i < tid + b; i++)
             add_tasks(i, 1, "short"), begin_thread(i), end_thread(i, false), task_of(i)->ended = true, *heard = '\0';
     else if (strcmp(word, "end") == 0)
@@ -469,7 +469,7 @@ static void do_step(const char *word, const char *rest)
         hear("self %d ", hpcrec_self != NULL);
     } else if (strcmp(word, "sample") == 0) /* of a thread that is in region 3; of event 1 */
         thread_of(tid)->region = 3, hpcrec_queue_sample(thread_of(tid), 1, 0xc0de, (uint32_t)b, b > 5 ? heard : NULL);
-    else if (strcmp(word, "samples") == 0) /* as many, of events in turn, each of 10 */
+    else if (strcmp(word, "samples") == 0) /* this many samples, of the events in turn, each of 10 */
         for (long i = 0; i < b; i++)
             hpcrec_queue_sample(thread_of(tid), (unsigned)i % 3, 0xc0de, 10, NULL);
     else if (strcmp(word, "measure") == 0)
@@ -482,7 +482,7 @@ static void do_step(const char *word, const char *rest)
     } else if (strcmp(word, "last") == 0)
         ((struct thread_row *)hpcrec.thread_rows.items)[a].last_context = (uint32_t)b,
                             hear("%d ", (int)hpcrec_thread_last_context((uint32_t)a));
-    else if (strcmp(word, "first") == 0) { /* does it live, as far as memory tells, and what /proc says */
+    else if (strcmp(word, "first") == 0) { /* whether it is alive according to memory and to /proc */
         first_lives = (int)a;
         snprintf(first_stat, sizeof first_stat, "%s", text);
     } else if (strcmp(word, "kernel") == 0)
@@ -495,7 +495,7 @@ static void do_step(const char *word, const char *rest)
         hpcrec.config.event_count = (unsigned)a;
     else if (strcmp(word, "active") == 0)
         is_active = a != 0;
-    else if (strcmp(word, "seen") == 0) /* as many rows as if so many threads had been there */
+    else if (strcmp(word, "seen") == 0) /* this many rows, as if so many threads had existed */
         for (hpcrec_area_room(&hpcrec.thread_rows, (size_t)a, sizeof(struct thread_row));
              hpcrec.thread_rows.count < (size_t)a;)
             hpcrec.thread_rows.count++, hpcrec.threads_seen++;

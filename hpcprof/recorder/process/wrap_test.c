@@ -36,7 +36,7 @@ _Thread_local bool hpcrec_in_fork_wrapper __attribute__((tls_model("initial-exec
 
 enum { TIMERS = 40, PAPIS = 41 };
 
-/* ---- what was heard ------------------------------------------------------------------------------------------------ */
+/* ---- log of calls ------------------------------------------------------------------------------------------------ */
 
 static char heard[4000];
 
@@ -182,10 +182,10 @@ void hpcrec_missing(const char *sentence)
 
 /* ---- the library ---------------------------------------------------------------------------------------------------- */
 
-static int answers;              /* of what can fail */
-static bool ranges;              /* the kernel knows close_range */
-static struct sigaction now[65]; /* what the process's signals are */
-static jmp_buf gone;             /* where what ends a process goes */
+static int answers;              /* result of calls that can fail */
+static bool ranges;              /* the kernel supports close_range */
+static struct sigaction now[65]; /* the process's signal actions */
+static jmp_buf gone;             /* target of calls that end the process */
 
 static int real_pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {
@@ -335,7 +335,7 @@ static int real_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct 
     return 9;
 }
 
-/* What waits: who is said to wait, which signals are let through meanwhile, and how it ends. */
+/* A wait: the thread's wait state, the signals unblocked meanwhile, and the result. */
 static int waited(const char *name, uint64_t function, const sigset_t *mask)
 {
     hear("%s%s ", name, hpcrec_waiting_pc == function ? " (held)" : hpcrec_waiting_pc ? " (held by another)" : "");
@@ -434,7 +434,7 @@ void *dlsym(void *where, const char *name)
         {"_Exit", (void (*)(void))real_end},
         {"quick_exit", (void (*)(void))real_end},
     };
-    name += strncmp(name, "fake_", 5) == 0 ? 5 : 0; /* by a macro around the macro: the name that it has here */
+    name += strncmp(name, "fake_", 5) == 0 ? 5 : 0; /* a nested macro added this prefix to the name */
     for (size_t i = 0; where == RTLD_NEXT && i < sizeof library / sizeof *library; i++)
         if (strcmp(library[i].name, name) == 0)
             return (void *)(uintptr_t)library[i].function;
@@ -519,7 +519,7 @@ static void test_threads(void)
     answers = 0;
     hpcrec_real_pthread_create(&posix, NULL, run_posix, arg);
     check_heard("pthread_create run x -> done ", "the library's own");
-    /* how large the stack is, for who walks it */
+    /* stack size, for unwinding */
     pthread_attr_t attr;
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, 1 << 20);
@@ -664,7 +664,7 @@ static void test_executed(void)
     TRY(execlp("p", "a", "b", (char *)NULL), "execvpe p: a b| OWN=1" ADDED "| ");
     TRY(posix_spawn(&pid, "p", NULL, NULL, argv, given), "spawn p: a b| GIVEN=1" ADDED "| ");
     TRY(posix_spawnp(&pid, "p", NULL, NULL, argv, given), "spawnp p: a b| GIVEN=1" ADDED "| ");
-    /* where we record, what was counted is written before, and counting goes on where it fails */
+    /* while recording, counts are written before exec, and counting continues if it fails */
     hpcrec.config.children = false;
     active = true;
     TRY(execve("p", argv, given), "ask 2 -1 execve p: a b| GIVEN=1| ");
@@ -755,7 +755,7 @@ static void test_descriptors(void)
     CHECK_INT(close_range(690, 705, 0), -1);
     *heard = '\0';
     closefrom((int)(sysconf(_SC_OPEN_MAX) < 1 << 20 ? sysconf(_SC_OPEN_MAX) : 1 << 20) - 2);
-    CHECK_INT(count_of(" close "), 2); /* as many as the process may have, one by one */
+    CHECK_INT(count_of(" close "), 2); /* all possible descriptors, one by one */
     *heard = '\0';
     CHECK_INT(dup2(1, 5), 5);
     check_heard("dup2 1 5 ", "a number of the program's");
@@ -823,7 +823,7 @@ static void test_fatal(void)
     CHECK_STR(seen(SIGHUP), "ignored");
     CHECK_INT(now[SIGTERM].sa_flags, SA_SIGINFO | SA_ONSTACK | SA_RESTART);
     CHECK_INT(sigismember(&now[SIGTERM].sa_mask, SIGINT), 1);
-    /* a handler of the program's, and back: with what it asked for then */
+    /* a handler of the program and back, with the flags it requested */
     CHECK(signal(SIGTERM, on_signal) == SIG_DFL);
     CHECK_STR(shown(&now[SIGTERM]), "the program's");
     CHECK_INT(now[SIGTERM].sa_flags, SA_RESTART);
@@ -847,7 +847,7 @@ static void test_fatal(void)
     CHECK(signal(SIGUSR1, SIG_DFL) == on_signal);
     CHECK_STR(shown(&now[SIGUSR1]), "default");
     active = true;
-    /* those of the two Unixes, and numbers that are none */
+    /* the System V and BSD variants, and invalid numbers */
     extern __sighandler_t __sysv_signal(int, __sighandler_t);
     CHECK(__sysv_signal(SIGUSR2, on_signal) == SIG_DFL);
     CHECK_INT(now[SIGUSR2].sa_flags, (int)(SA_RESETHAND | SA_NODEFER));
@@ -868,7 +868,7 @@ static void on_told(int sig, siginfo_t *info, void *context)
     (void)sig, (void)info, (void)context;
 }
 
-/* All that end a process, and no others (signal(7)); what the program sees is what was there before. */
+/* All signals that end a process, and no others (signal(7)); the program sees the previous action. */
 static void test_all_fatal(void)
 {
     static const int harmless[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
@@ -923,7 +923,7 @@ static void test_dying(void)
     }
 }
 
-/* By the first of two events, or the second; behind them nobody looks. */
+/* By the first or second of two events; later entries are ignored. */
 static void sample_by(unsigned kind, bool recording)
 {
     static unsigned turn;
@@ -934,7 +934,7 @@ static void sample_by(unsigned kind, bool recording)
     atomic_store(&hpcrec.pid, recording ? 1 : 0);
 }
 
-/* A sampler's signal is kept out of the program's masks while that sampler runs, and only then. */
+/* A sampler's signal is removed from the program's masks only while that sampler runs. */
 static void test_masks(void)
 {
     static const struct {
@@ -993,7 +993,7 @@ static void test_masks(void)
         CHECK_INT(sigismember(&now[SIGUSR1].sa_mask, TIMERS), strstr(left, "40") != NULL);
         CHECK_INT(sigismember(&now[SIGUSR1].sa_mask, PAPIS), strstr(left, "41") != NULL);
         CHECK_INT(now[SIGUSR1].sa_flags & SA_ONSTACK, cases[i].in_papi ? SA_ONSTACK : 0);
-        /* and what the program does with the signal itself is remembered, not done */
+        /* the program's own action for the signal is stored but not installed */
         struct sigaction first, second;
         CHECK_INT(sigaction(TIMERS, &act, NULL), 0);
         bool kept = strstr(left, "40") == NULL;
@@ -1004,7 +1004,7 @@ static void test_masks(void)
         CHECK(first.sa_handler == on_signal && second.sa_handler == SIG_IGN);
         hpcrec_in_papi = false;
     }
-    /* while the process may become another program they are ignored, and are then as they were */
+    /* during exec they are ignored, and are restored if it fails */
     sample_by(RECORD_CPUTIME, true);
     memset(now, 0, sizeof now);
     now[TIMERS].sa_handler = now[PAPIS].sa_handler = on_signal;
@@ -1029,7 +1029,7 @@ static void test_masks(void)
     *heard = '\0';
 }
 
-/* While a sampler uses signals, a wait that they would end holds them back, and is whose samples they are. */
+/* While a sampler uses signals, a wait that they would interrupt blocks them, and the samples are attributed to it. */
 static void wait_in_all(const char *how, const sigset_t *given, const char *with)
 {
     const sigset_t *volatile mask = given; /* the compiler must not see that sigsuspend is not reached without one */
@@ -1083,7 +1083,7 @@ static void test_waits(void)
     wait_in_all("block 0 40 41 %s (held) %sunblock 0 40 41 ", &mask, "mask 0 2 40 41 ");
     wait_in_all("block 0 40 41 %s (held) %sunblock 0 40 41 ", NULL, "");
     CHECK_INT(hpcrec_waiting_pc, 0);
-    hpcrec_waiting_pc = 5; /* one wait inside another: the outer one's */
+    hpcrec_waiting_pc = 5; /* nested waits: attributed to the outer one */
     wait_in_all("%s (held by another) %s", NULL, "");
     CHECK_INT(hpcrec_waiting_pc, 5);
     hpcrec_waiting_pc = 0;

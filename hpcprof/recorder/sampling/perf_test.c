@@ -276,7 +276,7 @@ static void do_step(const char *word, const char *rest)
         silent = a != 0;
     else if (strcmp(word, "permitted") == 0)
         hear("%d %d ", hpcrec_kernel_permitted(), hpcrec_kernel_is_hidden());
-    else if (strcmp(word, "sample") == 0) { /* of thread N: id, address, and what comes behind */
+    else if (strcmp(word, "sample") == 0) { /* of thread N: id, address, and further fields */
         uint64_t words[] = {b, c, d, 2, (uint64_t)PERF_CONTEXT_USER, 0x4321};
         put_record(t, PERF_RECORD_SAMPLE, words, 6);
     } else if (strcmp(word, "chain") == 0) { /* of one event, in the kernel: frames, from a mark on */
@@ -288,14 +288,13 @@ static void do_step(const char *word, const char *rest)
                             0x55,
                             0x66};
         put_record(t, PERF_RECORD_SAMPLE, words, d ? d : 7);
-    } else if (strcmp(word, "full") ==
-               0) { /* nothing but heads of records that are none, and a sample: b bytes less than there is room for */
+    } else if (strcmp(word, "full") == 0) { /* invalid record headers and a sample: b bytes less than fit */
         const struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)t->ring;
         uint64_t words[] = {c, 0, 0, 0};
         while (page->data_head - page->data_tail < t->ring_bytes - PAGE - 40 - b)
             put_record(t, 99, words, 0);
         put_record(t, PERF_RECORD_SAMPLE, words, 4);
-    } else if (strcmp(word, "chain-most") == 0) { /* what is no address is not the user's */
+    } else if (strcmp(word, "chain-most") == 0) { /* not a user address */
         uint64_t words[] = {0xffffffff81000000, 2, (uint64_t)PERF_CONTEXT_MAX, (uint64_t)PERF_CONTEXT_MAX - 1};
         put_record(t, PERF_RECORD_SAMPLE, words, 4);
     } else if (strcmp(word, "cut") == 0) /* a record that is shorter than it should be */
@@ -317,7 +316,7 @@ static void be_process(char *script)
         for (unsigned e = 0; e < EVENTS_MAX; e++)
             threads[i].fd[e] = -1;
     }
-    for (unsigned e = 0; e < EVENTS_MAX; e++) /* behind those that there are, nobody looks */
+    for (unsigned e = 0; e < EVENTS_MAX; e++) /* entries after the last one are ignored */
         hpcrec.config.events[e].conf =
             (struct record_event){.kind = RECORD_PERF, .type = PERF_TYPE_SOFTWARE, .frequency = 999};
     hpcrec.thread_rows.items = rows;

@@ -29,7 +29,7 @@ static void promise(bool kept)
         __builtin_trap();
 }
 
-/* ---- what the recorder has around it ------------------------------------------------------------------------ */
+/* ---- fakes of the rest of the recorder ---------------------------------------------------------------------- */
 
 void hpcrec_count(uint32_t thread, unsigned event, uint32_t region, uint64_t pc, uint32_t parent, uint32_t samples,
                   uint64_t value)
@@ -56,7 +56,7 @@ void hpcrec_missing(const char *what)
     promise(*what);
 }
 
-/* The code has one kind of function: it has pushed nothing, so its return address is what the stack pointer points to. */
+/* The code has one kind of function: it has pushed nothing, so the stack pointer points to its return address. */
 static struct unwind_rows rows;
 
 const struct unwind_map *hpcrec_unwind_map(void)
@@ -187,7 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     t.ring = calloc(1, t.ring_bytes); /* not mapped, so that one byte too far is seen */
     t.marks[0] = (struct mark){RING * 3 + 64, 1};
     atomic_store(&t.mark_head, 1);
-    for (int i = 0; t.ring && i < 2; i++) /* the second time with paths known from the first */
+    for (int i = 0; t.ring && i < 2; i++) /* the second time with the paths of the first */
         drain(&t, data[1], data[2], data + 3, (size - 3) & ~(size_t)7);
     free(t.ring);
     hpcrec_paths_free(&t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The samplers that use signals: calls of PAPI (a fake, which logs them), whose samples its signals are, and its
- * counters at the end; timers of this thread, as the kernel has them.
+ * The samplers that use signals: a fake PAPI that logs its calls, delivers its samples as signals, and has counters at
+ * the end; real timers of this thread.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 struct recorder hpcrec = {.dir.fd = -1, .file_fd = -1, .temp_fd = -1};
 _Thread_local struct thread *hpcrec_self __attribute__((tls_model("initial-exec")));
 
-/* ---- what else is in the recorder: notes of what it was told ---------------------------------------- */
+/* ---- fakes of the rest of the recorder, which log their calls --------------------------------------- */
 
 static bool is_locked;
 
@@ -76,12 +76,12 @@ void hpcrec_queue_sample(struct thread *t, unsigned event, uint64_t pc, uint32_t
 {
     (void)context;
     sampled = t;
-    if (pc < 0x10000) /* planned here */
+    if (pc < 0x10000) /* planned address */
         tell("event %u at %llx x%u; ", event, (unsigned long long)pc, n);
     samples[event] += (int)n;
 }
 
-/* A page of its own, as the recorder's threads have. */
+/* In a page of its own, like the recorder's threads. */
 static struct thread *a_thread(void)
 {
     static _Alignas(4096) struct thread one;
@@ -92,7 +92,7 @@ static struct thread *a_thread(void)
 /* ---- a PAPI ------------------------------------------------------------------------------------------- */
 
 #ifdef HAVE_PAPI
-#include <dlfcn.h> /* whose functions are called fake_... here */
+#include <dlfcn.h> /* whose functions are renamed to fake_... here */
 #include <papi.h>
 
 static const char *refuses; /* the function that fails */
@@ -248,11 +248,11 @@ static void configure(uint32_t type)
 static bool load(void)
 {
     static int process = 1;
-    hpcrec.pid = process++; /* one that PAPI does not know */
+    hpcrec.pid = process++; /* one unknown to PAPI */
     return hpcrec_papi_load();
 }
 
-/* What fails, before the library is there and after. */
+/* Failures before and after the library is loaded. */
 static void test_load(void)
 {
     configure(PERF_TYPE_SOFTWARE);
@@ -289,7 +289,7 @@ static void test_load(void)
     CHECK_INT(hpcrec_papi_signal(), SIGRTMIN + 2);
 }
 
-/* In the kernel too, where that is permitted and all events are the kernel's own. */
+/* Also in the kernel, if permitted and if all events are kernel events. */
 static void test_domain(void)
 {
     for (int i = 0; i < 8; i++) {
@@ -335,7 +335,7 @@ static void test_events(void)
     handler(5, (void *)0x3000, 3, &context);
     handler(5, (void *)0x4000, 0, &context);
     handler(5, (void *)0x4000, 1ll << EVENTS_MAX, &context);
-    handler(5, (void *)(uintptr_t)0xffffffff80000000, 1, &context); /* in the kernel: where that was called */
+    handler(5, (void *)(uintptr_t)0xffffffff80000000, 1, &context); /* in the kernel: attributed to the caller */
     CHECK_STR(said(), "event 1 at 1000 x1; event 3 at 2000 x1; event 1 at 3000 x1; event 3 at 3000 x1; "
                       "event 1 at 77 x1; ");
     CHECK(sampled == t);
@@ -358,13 +358,13 @@ static void test_events(void)
     hpcrec_papi_end(t, &row);
     CHECK(row.total[1] == 32 && row.total[3] == 20 && row.has_total == (1 << 1 | 1 << 3) && !t->papi_running);
     CHECK_STR(said(), "stop every 0 of 165 in 5 every 0 of 166 in 5 cleanup 5 destroy 5 unregister");
-    /* it begins anew */
+    /* it restarts */
     hpcrec_papi_begin(t);
     hpcrec_papi_totals(t, &row);
     CHECK(row.total[1] == 1 && row.total[3] == 8);
     hpcrec_papi_end(t, &row);
     said();
-    /* nothing runs: nothing is done */
+    /* not running: no effect */
     hpcrec_papi_end(t, &row);
     hpcrec_papi_restart(t);
     row = (struct thread_row){0};
@@ -399,7 +399,8 @@ static void test_first(void)
     CHECK_STR(said(), "stop every 0 of 165 in 5 cleanup 5 destroy 5 unregister");
 }
 
-/* PAPI opens descriptors for the events of a thread, which are known by whom they signal: they are noted, and no child gets them. */
+/* PAPI opens descriptors for a thread's events, recognized by their signal target: they are tracked, and children do
+   not inherit them. */
 static void test_descriptors(void)
 {
     struct thread *t = a_thread();
@@ -440,7 +441,7 @@ static void test_descriptors(void)
     said();
 }
 
-/* Where PAPI counted when nothing was measured, or does not say, there are no totals. */
+/* If PAPI counted while nothing was measured, or does not report it, there are no totals. */
 static void test_no_totals(void)
 {
     for (int i = 0; i < 4; i++) {
@@ -545,7 +546,7 @@ static void test_timers(void)
     CHECK(samples[1] >= 3 && samples[3] >= 3 && !samples[0] && !samples[2]);
     CHECK(sampled == t);
     CHECK_INT(row.has_total, 1 << 1 | 1 << 3);
-    /* microseconds, between what passed before and after the calls */
+    /* microseconds, between the times before and after the calls */
     CHECK(row.total[3] >= (real_end - begun) / 1000 - 1 && row.total[3] <= real_all / 1000);
     CHECK(row.total[1] >= 2000 && row.total[1] <= cpu_all / 1000 && cpu_end > cpu);
     hpcrec_timers_end(t);
@@ -568,7 +569,7 @@ static void test_timers(void)
     hpcrec_timers_end(t);
     c->events[0].conf.kind = RECORD_PERF;
     c->event_count = 4;
-    /* of a thread that is none; whoever begins one has the lock */
+    /* of a missing thread; the caller that begins one holds the lock */
     is_locked = true;
     hpcrec_timers_begin(t, 1 << 22);
     is_locked = false;
@@ -577,7 +578,7 @@ static void test_timers(void)
                       "timer was refused in some threads: they are missing from the measurement; ");
 }
 
-/* Whole microseconds since the timer began; of a clock that has not moved, or went back, nothing is known. */
+/* Whole microseconds since the timer began; unknown if the clock did not move or went back. */
 static void test_totals(void)
 {
     static const struct {

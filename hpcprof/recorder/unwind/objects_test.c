@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which objects are loaded, and where their rows come from (objects.c): a loader, memory and files that the test makes up. */
+/* Which objects are loaded, and the source of their rows (objects.c), with a fake loader, memory and files. */
 #undef syscall
 #undef dl_iterate_phdr
 #include "config.h"
@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* ---- what is there --------------------------------------------------------------------------------------------------- */
+/* ---- fake objects ------------------------------------------------------------------------------------------------ */
 
 enum header {
     GOOD,
@@ -28,10 +28,10 @@ enum header {
     OTHER_VERSION,
     OTHER_ENCODING,
     SHORT,
-    NOT_READ, /* nothing is mapped there */
+    NOT_READ, /* unmapped */
     NO_COPY,  /* of .eh_frame cannot be read */
     BEYOND,   /* .eh_frame begins where the segment ends */
-    PAGE      /* it ends with the segment, one page on, without an entry of nothing */
+    PAGE      /* it ends with the segment, one page later, without a terminator */
 };
 enum file {
     ELF,
@@ -42,13 +42,13 @@ enum file {
     EMPTY,
     CUT,
     HUGE_SECTION,
-    LARGEST_SECTION, /* that is still asked for */
+    LARGEST_SECTION, /* that is still read */
     NO_NAMES,
     ONE_BEHIND, /* the last section is behind the number of sections */
-    ONE_BEFORE  /* and the first is the one looked for */
+    ONE_BEFORE  /* and the first is the requested one */
 };
 
-/* Rows from each source have a CFA of their own. */
+/* Rows of each source have a distinct CFA. */
 enum {
     IN_MEMORY = 0x100,
     IN_FILE = 0x200,
@@ -75,13 +75,13 @@ struct object {
 };
 
 static struct object objects[OBJECTS];
-static unsigned object_count; /* that the loader tells of, in its order */
+static unsigned object_count; /* reported by the loader, in its order */
 static struct object *loaded[OBJECTS];
 static unsigned long long adds, subs;
 static size_t info_size = sizeof(struct dl_phdr_info);
 static bool walking;
 static unsigned freed, opened;
-static int descriptor = 77; /* of what is opened */
+static int descriptor = 77; /* of opened files */
 
 /* ---- sections -------------------------------------------------------------------------------------------------------- */
 
@@ -110,7 +110,7 @@ static size_t put_frames(uint8_t *to, unsigned rows, int source, bool debug, uin
     return at;
 }
 
-/* The last entry is longer, by operations that do nothing: it ends with the section, or behind it. */
+/* The last entry is padded with no-ops: it ends at the end of the section, or after it. */
 static void end_with(uint8_t *frames, size_t used, size_t size, size_t beyond)
 {
     enum { ENTRY = 28 };
@@ -118,7 +118,7 @@ static void end_with(uint8_t *frames, size_t used, size_t size, size_t beyond)
     memset(frames + used, 0, size - used);
 }
 
-/* .eh_frame_hdr, at the end of what can be read or before it. */
+/* .eh_frame_hdr, at the end of readable memory or before it. */
 static void put_header(struct object *o, uint64_t header, uint64_t frames)
 {
     uint8_t *h = o->memory + header;
@@ -145,10 +145,10 @@ static void make_memory(struct object *o)
     put(o->memory, FRAME_AT + used, 0, 4);
     if (o->header == PAGE)
         end_with(o->memory + FRAME_AT, used, 0x1000, o->beyond);
-    else if (o->rows % 2) { /* no entry of nothing, but one that would end behind the segment */
+    else if (o->rows % 2) { /* no terminator, but an entry that would end after the segment */
         put(o->memory, FRAME_AT + used, end, 4);
         put_frames(o->memory + FRAME_AT + used + 4, 3, IN_FILE, false, o->bias + CODE + 0x800);
-    } else /* behind the end, entries that are none of it */
+    } else /* entries after the terminator, which are ignored */
         put_frames(o->memory + FRAME_AT + used + 4, 3, IN_FILE, false, o->bias + CODE + 0x800);
     put_header(o, header, o->header == BEYOND ? end : o->header == LAST ? end - 1 : FRAME_AT);
     uint64_t split = !o->two_data_segments ? 0 : o->header == EARLIER ? FRAME_AT : header;
@@ -244,15 +244,15 @@ static struct object *object_named(const char *name)
     return NULL;
 }
 
-/* What is mapped, each with a page behind it that nothing may be read of. It is given back as it was taken. */
+/* Mappings, each with an unreadable page after it. Each must be unmapped exactly as it was mapped. */
 enum { MAPPINGS = 400, LARGE = 1 << 30 };
 static struct mapping {
     long at;
     size_t bytes;
 } mappings[MAPPINGS];
 static unsigned mapped, given_back_otherwise, asked;
-static unsigned refused_from = ~0u; /* as `asked` counts: then there is no memory */
-static size_t largest;              /* that was asked for, and refused */
+static unsigned refused_from = ~0u; /* counted as in `asked`: mapping fails from then on */
+static size_t largest;              /* largest refused request */
 
 static long get(size_t bytes)
 {
@@ -359,7 +359,7 @@ static bool are_walking(void)
 
 /* ---- where rows come from -------------------------------------------------------------------------------------------- */
 
-/* Of the first and the last row but one; 0: there are none. */
+/* Source of the first and the last row but one; 0: no rows. */
 static int source_of(const struct unwind_rows *rows, unsigned *count)
 {
     *count = 0;
@@ -375,8 +375,8 @@ static int source_of(const struct unwind_rows *rows, unsigned *count)
     return first ? first->cfa.offset & 0xf00 : 0;
 }
 
-/* As it is said: of the loaded section, or of the file's where that has nothing; few rows are given up for a debugger's that are
-   more. An entry is a row, and there is one at the end. */
+/* Expected source: the loaded section, or the file's if that is empty; a few rows are replaced by a larger number of
+   the debugger's section. Each entry gives a row, and there is a final one. */
 static int source_wanted(const struct object *o, unsigned *count)
 {
     bool has_file = (o->file == ELF || o->file == ONE_BEFORE) && strchr(o->name[0] ? o->name : "/", '/');
@@ -398,7 +398,7 @@ static void load(unsigned n)
     adds++;
 }
 
-/* Three lists of the file's, a map, and what one object has. */
+/* Three lists of files, a map, and the data of one object. */
 static unsigned mapped_for_one(const struct unwind_rows *rows)
 {
     return 3 + 1 + 1 + (rows->begin.items != NULL) + (rows->which.items != NULL) + (rows->distinct.items != NULL);
@@ -433,7 +433,7 @@ static void test_sources(void)
         {.file_rows = 9, .debug_rows = 9, .header = NONE},
         {.file_rows = 99, .debug_rows = 120, .header = NONE},
         {.file_rows = 256, .header = NONE},
-        {.file_rows = 258, .header = NONE}, /* more than there is code */
+        {.file_rows = 258, .header = NONE}, /* more than the code contains */
         {.debug_rows = 9, .header = NONE},
         {.debug_rows = 9, .header = NONE, .name = "vdso"},
         {.header = NONE},
@@ -483,13 +483,13 @@ static void test_sources(void)
                      (unsigned)want, wanted);
             tap_result(source == want && count == wanted, say, __FILE__, __LINE__);
             CHECK_INT(largest, like.file == LARGEST_SECTION ? UINT32_MAX : 0);
-            hpcrec_unwind_refresh(false, are_walking); /* which gives back what the object before had */
+            hpcrec_unwind_refresh(false, are_walking); /* which frees the data of the previous object */
             CHECK_INT(mapped, mapped_for_one(rows));
         }
     CHECK_INT(opened, 0);
 }
 
-/* ---- what comes and goes --------------------------------------------------------------------------------------------- */
+/* ---- loading and unloading --------------------------------------------------------------------------------------- */
 
 static bool map_is(const char *want)
 {
@@ -515,7 +515,7 @@ static void test_changes(void)
     CHECK(map_is("12000-13000+ 32000-33000+ 42000-43000+ "));
     const struct unwind_map *first = hpcrec_unwind_map();
     const struct unwind_rows *rows = first->object[1].rows;
-    object_count = 4; /* nobody tells of it */
+    object_count = 4; /* not reported */
     loaded[3] = &objects[3];
     hpcrec_unwind_refresh(true, are_walking);
     CHECK_NAMED(hpcrec_unwind_map() == first, "nothing is looked at where the loader says that nothing changed");
@@ -528,7 +528,7 @@ static void test_changes(void)
     const struct unwind_rows *b = second->object[1].rows;
     freed = 0;
     walking = true;
-    loaded[0] = &objects[3]; /* /c goes, /d is loaded elsewhere, /a is another file */
+    loaded[0] = &objects[3]; /* /c is unloaded, /d is loaded elsewhere, /a is another file */
     object_count = 3;
     objects[2].bias += 0x10000;
     objects[1].name = "/e";
@@ -551,19 +551,19 @@ static void test_changes(void)
     const struct unwind_map *just = hpcrec_unwind_map();
     hpcrec_unwind_refresh(false, are_walking);
     CHECK(hpcrec_unwind_map() == just);
-    info_size--; /* an old loader does not say */
+    info_size--; /* an old loader does not report it */
     const struct unwind_map *third = hpcrec_unwind_map();
     hpcrec_unwind_refresh(false, are_walking);
     CHECK(hpcrec_unwind_map() != third && map_is("12000-13000 22000-23000+ 52000-53000 "));
     third = hpcrec_unwind_map();
-    info_size = offsetof(struct dl_phdr_info, dlpi_subs); /* and has nothing there */
+    info_size = offsetof(struct dl_phdr_info, dlpi_subs); /* and its structure lacks the field */
     hpcrec_unwind_refresh(false, are_walking);
     CHECK(hpcrec_unwind_map() != third);
     info_size = sizeof(struct dl_phdr_info);
     third = hpcrec_unwind_map();
     hpcrec_unwind_refresh(false, are_walking);
     CHECK(hpcrec_unwind_map() == third);
-    /* each of what an object is known by: one that differs is another object */
+    /* each field that identifies an object: if one differs, it is another object */
     for (int what = 0; what < 5; what++) {
         hpcrec_unwind_missing(&hpcrec_unwind_map()->object[1]);
         if (what == 0)
@@ -580,7 +580,7 @@ static void test_changes(void)
         hpcrec_unwind_refresh(false, are_walking);
         tap_result(hpcrec_unwind_map()->object[1].rows == NULL, "another object has no rows yet", __FILE__, __LINE__);
     }
-    objects[3].bias += 0x40; /* the same begin and another end was asked; now another begin */
+    objects[3].bias += 0x40; /* the same start and another end were tested; now another start */
     hpcrec_unwind_missing(&hpcrec_unwind_map()->object[1]);
     adds++;
     hpcrec_unwind_refresh(false, are_walking);
@@ -615,7 +615,7 @@ static void test_places(void)
     }
 }
 
-/* One comes, nobody tells of any more, one without code is in its place, and one where addresses begin. */
+/* One object; then none are reported; then one without code; then one at the lowest address. */
 static void test_first(void)
 {
     make_object(0, &(struct object){.name = "/first", .bias = 0x10000, .rows = 3});
@@ -639,7 +639,7 @@ static void test_first(void)
     CHECK(map_is("0-10 "));
 }
 
-/* From some time on there is no memory: there are fewer rows, or none, but no wrong ones, and nothing stays that nobody has. */
+/* Without memory from some request on: fewer rows or none, but no incorrect ones, and no leaks. */
 static void test_no_memory(void)
 {
     enum { FILE_ROWS = 9, STEPS = 24 };

@@ -20,7 +20,7 @@ enum {
     DEEP = 32
 };
 
-/* ---- what is said --------------------------------------------------------------------------------------------------- */
+/* ---- encoded form ------------------------------------------------------------------------------------------------ */
 
 enum what {
     ADVANCE,
@@ -58,7 +58,7 @@ struct step {
     uint64_t by;   /* of an advance, in bytes of code */
     unsigned wide; /* which of the forms that an instruction has */
     uint64_t reg, other;
-    int64_t n; /* an offset as it is meant, or what is written where it is not to be scaled */
+    int64_t n; /* the intended offset, or the encoded one if it is not scaled */
     enum form form;
 };
 
@@ -77,18 +77,18 @@ struct cie {
 struct fde {
     uint64_t begin, size;
     const struct cie *cie;
-    unsigned astray; /* its common entry is said to be so many bytes from where it is */
+    unsigned astray; /* stated distance error of its CIE */
     struct step steps[STEPS];
     unsigned count;
 };
 
 static enum unwind_machine machine;
 static bool debug;
-static uint64_t where; /* the section's bytes lie */
+static uint64_t where; /* address of the section */
 static struct cie cies[3];
 static struct fde fdes[FDES];
 
-/* ---- what it means -------------------------------------------------------------------------------------------------- */
+/* ---- meaning ----------------------------------------------------------------------------------------------------- */
 
 static struct unwind_rule a_rule(enum unwind_kind kind, uint64_t reg, int64_t offset)
 {
@@ -125,7 +125,7 @@ static void put_cfa_expression(const struct step *s, struct unwind_row *row)
     }
 }
 
-/* False: it is not known what follows. */
+/* False: the following rows are unknown. */
 static bool obey(const struct cie *cie, const struct step *s, struct unwind_row *row, const struct unwind_row *initial,
                  struct unwind_row *stack, unsigned *depth)
 {
@@ -211,7 +211,8 @@ static struct unwind_row initial_of(const struct cie *cie)
     return row;
 }
 
-/* What holds at an address: of the entry that begins last before it (of equals: that comes last), if it reaches so far. */
+/* The row at an address: from the entry with the last start before it (of equal ones, the last), if it reaches the
+   address. */
 static struct unwind_row row_by_steps(uint64_t address)
 {
     const struct fde *f = NULL;
@@ -359,7 +360,7 @@ static void put_step(const struct cie *cie, const struct step *s, uint64_t begin
         put_expression(s, s->other);
 }
 
-/* The length of what begins there; entries of .debug_frame may say it in 8 bytes, and those of .eh_frame. */
+/* Writes the length at the start of an entry; both .debug_frame and .eh_frame entries may use 8 bytes. */
 static size_t begin_entry(bool wide)
 {
     if (wide)
@@ -408,7 +409,7 @@ static void put_cie(struct cie *cie)
             else if (*a == 'P')
                 put(0x9b, 1), put(77, 4);
         if (below(2) || strchr(cie->augmentation, 'X'))
-            put(0x4242, 2); /* of letters that nobody knows, or nothing */
+            put(0x4242, 2); /* with unknown letters, or none */
         section[length] = (uint8_t)(used - length - 1);
     }
     for (unsigned i = 0; i < cie->count; i++)
@@ -449,12 +450,12 @@ static struct step draw_step(bool in_cie)
         s.what = (enum what)below(WHATS);
     s.by = below(12) ? below(60) : below(400);
     if (s.what == ADVANCE && s.wide == 4 && below(9) == 0)
-        s.by = (uint64_t)1 << (62 + below(2)); /* more than there are addresses, perhaps times 4 */
+        s.by = (uint64_t)1 << (62 + below(2)); /* more than the address space, possibly times 4 */
     s.form = below(3) ? (enum form)below(4) : (enum form)below(FORMS);
     if (s.what == OFFSET_SF || s.what == CFA_SF || s.what == CFA_OFFSET_SF || s.what == VALUE_OFFSET)
         s.n -= 50;
     if (below(30) == 0)
-        s.n = (int64_t)1 << (28 + below(6)); /* beyond what a row holds, or scaled so */
+        s.n = (int64_t)1 << (28 + below(6)); /* out of a row's range, or so when scaled */
     s.other = s.what == REGISTER ? below(40) : below(20);
     if (s.what == CFA_EXPRESSION || s.what == EXPRESSION || s.what == VALUE_EXPRESSION) {
         s.n = (int64_t)below(4000) - 2000;
@@ -498,7 +499,7 @@ static void draw_fde(struct fde *f)
         f->begin = below(3) ? CODE : below(2) ? CODE - 1 - below(40) : CODE + CODE_BYTES - 2 + below(4);
     if (below(15) == 0)
         f->astray = 1 + below(below(2) ? 4 : 1000000);
-    bool is_deep = below(30) == 0; /* remembers more than is kept */
+    bool is_deep = below(30) == 0; /* remembers more states than are kept */
     if (is_deep)
         f->count = 40 + below(STEPS - 40);
     for (unsigned i = 0; i < f->count; i++) {
@@ -536,7 +537,7 @@ static unsigned rows_that_differ(const struct unwind_rows *rows)
     return wrong;
 }
 
-/* Of a copy that ends where the section does. */
+/* Of a copy that ends at the end of the section. */
 static struct unwind_rows compiled(uint64_t limit)
 {
     struct unwind_rows rows;
@@ -573,7 +574,7 @@ static unsigned sections_that_differ(unsigned sections)
                 fdes[k].cie = &cies[below(written)];
             put_fde(&fdes[k]);
         }
-        if (!debug && below(2)) { /* the end; what comes behind it is none of it */
+        if (!debug && below(2)) { /* the terminator; the following bytes are ignored */
             put(0, 4);
             put_cie(&cies[0]);
             struct fde other = fdes[0];
@@ -589,7 +590,7 @@ static unsigned sections_that_differ(unsigned sections)
     return wrong;
 }
 
-/* More rows that differ than are told apart; those that found no number are as if nothing were known. */
+/* More distinct rows than can be numbered; the others count as unknown. */
 static void test_many(void)
 {
     enum { ROWS = 66000, KEPT = 65535 - 1, FIRST = 9 };
@@ -631,7 +632,7 @@ static void test_many(void)
     }
 }
 
-/* ---- walks: a stack of calls by chance, and the way back ------------------------------------------------------------- */
+/* ---- walks: a random stack of calls, unwound --------------------------------------------------------------------- */
 
 enum {
     FUNCTIONS = 24,
@@ -643,7 +644,7 @@ enum {
     NOWHERE = 0x9000000
 };
 
-/* How a function finds its frame, and what it saves: by the row that holds in all of it. */
+/* How a function sets up its frame, and which registers it saves: one row for all of it. */
 enum frame_kind {
     BY_SP,
     BY_FP,
@@ -654,7 +655,7 @@ enum frame_kind {
     HANDLED /* where a signal's handler returns to */,
     FRAME_KINDS
 };
-static struct unwind_row function_rows[FUNCTIONS + 1]; /* the first one: nothing is known */
+static struct unwind_row function_rows[FUNCTIONS + 1]; /* the first one: unknown */
 static uint32_t begins[FUNCTIONS + 1];
 static uint16_t whiches[FUNCTIONS + 1];
 static uint8_t stack_bytes[STACK_BYTES];
@@ -680,11 +681,11 @@ static struct unwind_row row_of_kind(enum frame_kind kind)
     case BY_BASE:
         r.cfa = (struct unwind_rule){.kind = UNWIND_REG, .reg = n->base, .offset = 40};
         break;
-    case BY_SAVED: /* its CFA, less 48, lies 32 below where fp points */
+    case BY_SAVED: /* its CFA, minus 48, is 32 below the address in fp */
         r.cfa = (struct unwind_rule){.kind = UNWIND_DEREF, .reg = n->fp, .offset = -32};
         r.add = 48;
         break;
-    case BY_STUB: /* sp + 8, and 8 more from the 11th byte on; nothing is saved */
+    case BY_STUB: /* sp + 8, plus 8 from the 11th byte on; saves nothing */
         r.cfa = (struct unwind_rule){.kind = machine == UNWIND_X86_64 ? UNWIND_PLT : UNWIND_REG,
                                      .reg = machine == UNWIND_X86_64 ? 11 : n->sp,
                                      .offset = 8};
@@ -721,10 +722,10 @@ static void draw_functions(void)
                                      .distinct = {.items = function_rows, .count = FUNCTIONS + 1}};
 }
 
-/* What the machine holds while it calls: and what a walk has to find, outermost first. */
+/* Machine state during the calls, and the expected result of a walk, outermost first. */
 static struct {
     uint64_t pc, sp, fp, base, ra;
-    uint64_t back[2 * CALLS];  /* what each frame's caller is at */
+    uint64_t back[2 * CALLS];  /* resume address of each frame's caller */
     uint64_t reach[2 * CALLS]; /* and where the stack has to be readable up to for that */
     unsigned count;
 } now;
@@ -772,13 +773,14 @@ static void call(unsigned callee)
     }
 }
 
-/* What does not call, but is there itself. */
+/* Enters a function that makes no call. */
 static void be_inside(void)
 {
     now.pc -= (now.pc - BASE) % FUNCTION == 0;
 }
 
-/* The function at now.pc is interrupted there; the handler that the kernel calls returns to what has a row, or is known by its code. */
+/* Interrupts the function at now.pc; the handler called by the kernel returns to code that has a row, or is recognized
+   by its bytes. */
 static void interrupt(unsigned handler, bool has_row)
 {
     be_inside();
@@ -794,7 +796,7 @@ static void interrupt(unsigned handler, bool has_row)
     call(handler);
 }
 
-/* Code of the object that says nothing of it, and has no frame. */
+/* Code without unwind information and without a frame. */
 static void call_leaf(void)
 {
     bool in_register = machine == UNWIND_AARCH64;
@@ -807,7 +809,7 @@ static void call_leaf(void)
     now.pc = BASE + FUNCTIONS * FUNCTION + below(100);
 }
 
-static bool peeks; /* what is not on the stack is there, elsewhere */
+static bool peeks; /* memory outside of the stack is read separately */
 
 static bool peek_code(uint64_t address, void *to, size_t n)
 {
@@ -825,7 +827,7 @@ static const struct unwind_rows *missing(const struct unwind_object *o)
     return o->begin == BASE ? &walk_rows : NULL;
 }
 
-/* How the first function of all ends: it says so, has no caller, or code that nobody knows called it. */
+/* How the outermost function ends: marked as such, without a caller, or called by unknown code. */
 enum start { SAYS_SO, CALLED_BY_NONE, FROM_NOWHERE, STARTS };
 
 static void draw_stack(enum start start)
@@ -849,13 +851,13 @@ static void draw_stack(enum start start)
         call_leaf();
     else
         be_inside();
-    if (start == CALLED_BY_NONE) /* there is nothing to find of it */
+    if (start == CALLED_BY_NONE) /* there is nothing to find */
         for (unsigned i = 0; i + 1 < now.count; i++)
             now.back[i] = now.back[i + 1], now.reach[i] = now.reach[i + 1];
     now.count -= start == CALLED_BY_NONE;
 }
 
-/* One walk over the stack as it is readable up to `cut`; is what is found what is wanted? */
+/* One walk over the stack, readable up to `cut`: is the result as expected? */
 static bool walk_is_right(enum start start, uint64_t cut, bool knows_first, bool is_copied, bool skips)
 {
     const struct unwind_numbers *n = &unwind_numbers[machine];
@@ -878,7 +880,7 @@ static bool walk_is_right(enum start start, uint64_t cut, bool knows_first, bool
     some.map.object[0] = (struct unwind_object){BASE - 0x1000, BASE - 0x500, NULL};
     some.map.object[1] = (struct unwind_object){BASE, BASE + FUNCTIONS * FUNCTION + 100, below(2) ? &walk_rows : NULL};
     some.map.object[2] = (struct unwind_object){BASE + 0x100000, BASE + 0x100100, NULL};
-    if (skips) /* one function's frames, or with them those that it called */
+    if (skips) /* a single function's frames, or also those of its callees */
         path.skip_begin = BASE + below(FUNCTIONS) * FUNCTION, path.skip_end = path.skip_begin + FUNCTION / 2,
         path.skip_inner = below(2);
     enum unwind_end end = unwind_walk(&u, &r, &m, &path), want = UNWIND_COMPLETE;
@@ -907,7 +909,7 @@ static bool walk_is_right(enum start start, uint64_t cut, bool knows_first, bool
     return end == want && path.count == count;
 }
 
-/* ---- code without rows: the chain of frame pointers, as far as it makes sense ------------------------------------------ */
+/* ---- code without rows: the chain of frame pointers, as long as it is plausible ---------------------------------- */
 
 static bool chain_is_right(void)
 {

@@ -18,7 +18,7 @@ static void check(const struct unwind_rows *rows)
             __builtin_trap();
 }
 
-/* Every 16th byte of code may be what signal handlers return to. */
+/* Every 16th byte of code may be a signal return trampoline. */
 static bool peek_code(uint64_t address, void *to, size_t n)
 {
     static const uint8_t x64[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};

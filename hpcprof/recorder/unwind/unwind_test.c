@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* ---- sections made by hand -------------------------------------------------------------------------------------- */
+/* ---- hand-made sections ----------------------------------------------------------------------------------------- */
 
 static uint8_t section[4096];
 static size_t used;
@@ -138,7 +138,7 @@ static void test_many_rows(void)
     unwind_rows_free(&rows);
 }
 
-/* What two entries say of the same code: each holds up to where the other begins, and nothing is out of order. */
+/* Two entries for the same code: each applies up to the start of the other, and the order is preserved. */
 static void test_overlap(void)
 {
     used = 0;
@@ -245,7 +245,7 @@ static void test_signals(void)
     stack[30] = 0x6010;
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x3000, STACK, 0), UNWIND_COMPLETE);
     CHECK(found_count == 3 && found[0] == RETURN_X64 - 1 && found[1] == 0x2000 && found[2] == 0x600f);
-    /* a frame that says it was interrupted in the same place, for ever */
+    /* a frame marked as interrupted in the same place, in an endless loop */
     stack[1 + 20] = STACK + 8;
     stack[1 + 21] = RETURN_X64;
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x3000, STACK, 0), UNWIND_DAMAGED);
@@ -257,7 +257,7 @@ static void test_bad_stacks(void)
 {
     usual_section();
     struct unwind_rows rows = compiled();
-    /* a frame whose caller's frame is itself: each step has to go up */
+    /* a frame that is its own caller: each step has to go up */
     memset(stack, 0, sizeof stack);
     for (size_t i = 0; i < WORDS; i += 2) {
         stack[i] = STACK + 2 * 8;
@@ -265,17 +265,17 @@ static void test_bad_stacks(void)
     }
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x2050, STACK, STACK + 2 * 8), UNWIND_DAMAGED);
     CHECK(found_count <= 2);
-    /* a chain of frame pointers that goes round */
+    /* a cyclic chain of frame pointers */
     stack[3] = 0x8100;
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x8000, STACK, STACK + 2 * 8), UNWIND_NO_ROWS);
-    /* the CFA read from a place that says the same place */
+    /* the CFA is read from an address that contains that address */
     stack[1] = STACK;
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x5050, STACK, STACK + 2 * 8), UNWIND_DAMAGED);
     /* the copy ends too early; the stack pointer points nowhere */
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x2000, STACK + sizeof stack, 0), UNWIND_STACK);
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x2000, 0, 0), UNWIND_DAMAGED);
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x2000, UINT64_MAX - 3, 0), UNWIND_DAMAGED);
-    /* more frames than there is room for */
+    /* more frames than the limit */
     for (size_t i = 0; i < WORDS; i++)
         stack[i] = 0x2001;
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x2000, STACK, 0), UNWIND_LONG);
@@ -306,7 +306,7 @@ static void test_aarch64(void)
     /* before anything is saved: x30 itself, which walk() leaves 0 */
     CHECK_INT(walk(&rows, UNWIND_AARCH64, 0x2000, STACK, 0), UNWIND_COMPLETE);
     CHECK_INT(found_count, 0);
-    /* a handler, interrupted before it saved x30: what it returns to has no rows. 0x2010 was interrupted */
+    /* a handler, interrupted before it saved x30: its return address has no rows. 0x2010 was interrupted */
     stack[1] = RETURN_A64;
     enum { FRAME = 4, SAVED = FRAME + (128 + 176) / 8 }; /* the signal's frame; fault address, x0 ... x30, sp, pc */
     CHECK(SAVED + 33 < WORDS);
