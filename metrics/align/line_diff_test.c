@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two texts as words, one a line; what each line of the first has become, as numbers. */
+/* Compares two texts given as words, one a line; prints the new number of each line of the first. */
 #include "metrics/align/align.h"
 #include "tests/cases.h"
 #include "tests/chance.h"
@@ -54,7 +54,7 @@ static void test_cases(void)
     }
 }
 
-/* Of any texts: what is said to be the same goes forward, is there, and is as long as the texts. */
+/* For any texts: matched lines are in increasing order, within bounds, and cover the length of the texts. */
 static void test_random(void)
 {
     uint32_t state = 1;
@@ -83,7 +83,7 @@ static void test_random(void)
     CHECK_NAMED(some, "texts of one line again and again are the same");
 }
 
-/* Texts that are made to be slow: half a million lines, none there once, nothing in order. */
+/* Worst-case texts: half a million lines, none of them unique, in random order. */
 static void test_bounded(void)
 {
     struct buf a = {0}, b = {0};
@@ -142,7 +142,8 @@ static size_t times(const char *text, size_t n, char letter)
     return count;
 }
 
-/* Is there a letter that each has once, between what both begin and end with? Then the longest that both have need not be what is found. */
+/* Is there a letter that is unique in both, between the common prefix and suffix? Then the result need not be the
+   longest common subsequence. */
 static bool has_anchor(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
@@ -167,7 +168,7 @@ static size_t longest_common(const char *a, const char *b)
     return longest[n][m];
 }
 
-/* Where no line is there once, as many as can be are the same. */
+/* If no line is unique, the number of equal lines is maximal. */
 static void test_longest(void)
 {
     size_t wrong = 0, tried = 0;
@@ -189,7 +190,8 @@ static void test_longest(void)
     CHECK(tried > 2000);
 }
 
-/* What becomes of drawn ones, as letters: tests/compare/lines.cases. Where each line is now; 0: gone, !: changed. */
+/* Diffs of given texts, as letters: tests/compare/lines.cases. Prints the new position of each line; 0: deleted, !:
+   changed. */
 static void say_drawn(void *ctx, const char *what, struct buf *out)
 {
     (void)ctx;

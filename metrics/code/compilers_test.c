@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct bloop_binary {
-    const char *const *producers; /* by procedure; NULL: it has none */
+    const char *const *producers; /* by procedure; NULL: unknown */
     size_t asked;
 };
 
@@ -27,7 +27,7 @@ char *fake_producer(struct bloop_binary *b, vaddr entry, uint16_t *language, str
 }
 
 static const struct {
-    const char *producers[30]; /* one that is not given says nothing */
+    const char *producers[30]; /* a missing one has no effect */
     size_t count;
     const char *built;
     size_t asked;

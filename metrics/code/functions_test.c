@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that a measurement keeps: of which binaries, and of which addresses in them, against a world of binaries made up
- * here; and the trees that are made of kept rows again, drawn ones, against their plain definition. (local.mk puts the names below
- * in place of the real ones.)
+ * The functions that a measurement stores, by binary and address, from fake binaries; and random trees that are
+ * restored from stored rows, compared with a plain definition. (local.mk replaces the real functions with those below.)
  */
 #include "tests/fixtures/experiment_outline.h"
 #include "tests/chance.h"
@@ -68,7 +67,7 @@ int fake_scopes_at(struct bloop_binary *b, const vaddr *addresses, size_t count,
     return 0;
 }
 
-/* ---- what is kept -------------------------------------------------------------------------------------- */
+/* ---- stored functions ---------------------------------------------------------------------------------- */
 
 static char *path;
 
@@ -140,7 +139,7 @@ static void test_kept(void)
     buf_release(&asked);
 }
 
-/* ---- what is made of it again -------------------------------------------------------------------------- */
+/* ---- restored trees ------------------------------------------------------------------------------------ */
 
 enum { ROWS = 24, MEASUREMENTS = 3, MODULES = 2, IDS = 2, FILES = 3, SLOTS = 8, SLOT = 16 };
 
@@ -179,7 +178,7 @@ void fake_add_kept(struct structures *structures, struct scope_tree *tree, const
     scope_tree_free(tree);
 }
 
-/* Functions have their slots in turn; some ranges are of no bytes, or end behind all addresses, and are none. */
+/* The functions use the slots in turn; some ranges are empty, or exceed the address space, and are ignored. */
 static size_t draw_rows(struct row *rows)
 {
     size_t n = below(ROWS);
@@ -200,7 +199,7 @@ static bool same_key(const struct row *a, const struct row *b)
     return a->module == b->module && a->id == b->id && a->address == b->address;
 }
 
-/* Of one key the last row counts; a name that is not given takes none away. */
+/* For equal keys, the last row counts; a missing name does not remove an existing one. */
 static void take(struct kept_functions *kept, struct row *rows, size_t from, size_t to)
 {
     struct hpcprof *p = hpcprof_create();
@@ -218,8 +217,8 @@ static void take(struct kept_functions *kept, struct row *rows, size_t from, siz
                                                   {.name = "last", .type = TABLE_COUNT, .merge = TABLE_LAST}};
     static const struct table_decl decl = {"functions", "", "", columns, ARRAY_SIZE(columns)},
                                    other = {"other", "", "", columns, ARRAY_SIZE(columns) - 1};
-    strtab_add(p->strings, "in front"); /* texts have other numbers here */
-    for (int i = 0; i < 2; i++) {       /* one of another shape stays */
+    strtab_add(p->strings, "in front"); /* string numbers differ here */
+    for (int i = 0; i < 2; i++) {       /* one with other columns is kept */
         CHECK_INT(table_list_declare(&p->tables, i ? &decl : &other, p->strings, &t, &err), 0);
         for (size_t k = from; k < to; k++) {
             const struct row *r = &rows[k];
@@ -246,7 +245,7 @@ static bool is_range(const struct row *r)
     return r->bytes && r->address <= UINT64_MAX - r->bytes;
 }
 
-/* Of no bytes: none. */
+/* Without bytes if there is no such row. */
 static struct row row_at(const struct row *rows, size_t n, struct row key)
 {
     for (size_t i = 0; i < n; i++)
@@ -322,7 +321,7 @@ static void test_given(void)
     CHECK_INT(wrong, 0);
 }
 
-/* Rows that cannot be make no tree; the others' are made. */
+/* Invalid rows produce no tree; the trees of other rows are restored. */
 static void test_damaged(void)
 {
     struct row rows[] = {{.bytes = 8, .address = 0x1000, .entry = 0x1000},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which loops are looked at, by which core, and what is noted of them: trees, samples and reports that are drawn, against plain
- * definitions. (local.mk puts the names below in place of those that would look at machine code.)
+ * Which loops are analysed, for which core, and which rows are stored: random trees, samples and reports, compared with
+ * plain definitions. (local.mk replaces the functions that would read machine code with those below.)
  */
 #include "tests/fixtures/experiment_outline.h"
 #include "quality/quality.h"
@@ -86,7 +86,7 @@ int fake_analyze(struct bloop_binary *b, const struct scope_tree *tree, const st
 
 /* ---- the core ---------------------------------------------------------------------------------------------- */
 
-/* Asked for once, of each processor; where there is none it is said once. */
+/* Requested once for each processor; a missing one is reported once. */
 static void test_machines(void)
 {
     struct loop_machines none = {0}, here = {.folder = "F"}, named = {.folder = "F", .named = "N"}, lacks = here;
@@ -117,7 +117,8 @@ static void test_machines(void)
 
 /* ---- loops ------------------------------------------------------------------------------------------------- */
 
-/* A procedure with loops in loops; each has sixteen bytes of its own behind its header, the procedure those before and behind. */
+/* A procedure with nested loops; each has sixteen bytes of its own after its header, the procedure those before and
+   after the loops. */
 struct drawn {
     unsigned depth[LOOPS], count;
     struct buf text;
@@ -134,7 +135,7 @@ static void draw_tree(struct drawn *d)
     }
 }
 
-/* What stands in which column, for those that are parts of arrays. */
+/* Column contents for fields that are elements of arrays. */
 struct part {
     const char *column;
     double value;
@@ -238,7 +239,7 @@ static void check_roles(const struct scope_tree *t, const uint8_t *before)
     CHECK_INT(wrong, 0);
 }
 
-/* A row for each loop, and for each thing that is said of it, at the places that the loops have. */
+/* A row for each loop and for each finding about it, with the loop's place. */
 static void check_noted(const struct scope_tree *t, struct correlation *c)
 {
     place_ix place_of[100];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random graphs that a random walk runs through: trip counts of their loops against a count made while walking. */
+/* Random graphs and random walks through them: the trip counts of their loops, compared with counts made during the
+   walk. */
 #include "bloop/code/code.h"
 #include "filters/filters.h"
 #include "metrics/code/code.h"
@@ -16,7 +17,8 @@ static struct cfg_block blocks[BLOCKS];
 static uint32_t succs[2 * BLOCKS], entry;
 static struct loop_forest forest;
 
-/* Of each pair of blocks, how often the one led to the other (BLOCKS: from outside); what goes on to the next block jumps not. */
+/* For each pair of blocks, the number of transitions (BLOCKS: from outside); falling through to the next block is not a
+   jump. */
 static uint64_t led[BLOCKS + 1][BLOCKS];
 
 struct bloop_binary *fake_open(const struct hpcprof *, const struct config *, uint32_t);
@@ -64,7 +66,7 @@ static void draw_graph(void)
     loop_forest_find(&graph, &forest);
 }
 
-/* A jump to the next block is none: the block goes on into it. */
+/* Continuing to the next block is not a jump. */
 static void walk(void)
 {
     uint32_t at = 0;
@@ -85,7 +87,7 @@ static bool is_in(uint32_t block, uint32_t loop)
     return false;
 }
 
-/* By the definition: entries from outside, returns to the header from within, but not of a loop inside it. */
+/* By definition: entries from outside, and back edges to the header, excluding those of nested loops. */
 static void count_loop(uint32_t loop, uint64_t *entries, uint64_t *iterations)
 {
     *entries = 0;
@@ -105,7 +107,7 @@ static void add_row(struct table *t, uint32_t part, uint32_t from, uint32_t to, 
     table_add(t, (union table_cell[]){{.count = part}, {.row = 0}, {.row = from}, {.row = to}, {.count = times}});
 }
 
-/* The rows that callgrind's filter would make: of what is jumped to alone, and by address of the jump. */
+/* The rows that callgrind's filter would create: by target only, and by address of the jump. */
 static void put_jumps(struct hpcprof *p, struct table *t, uint32_t part, const uint32_t *begins, const uint32_t *ends)
 {
     (void)p;
@@ -174,7 +176,7 @@ static void check_graph(void)
         uint32_t header = forest.loops[l].header;
         count_loop(l, &entries, &iterations);
         bool placed = is_jumped_to(header) && forest.block_loop[header] == l;
-        /* an irreducible loop may have a way in that is never jumped to */
+        /* an irreducible loop may have an entry that is never used */
         if (!placed || (forest.loops[l].irreducible && iterations == 0))
             continue;
         bool complete = true;

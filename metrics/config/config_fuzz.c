@@ -19,7 +19,7 @@ static void check(const struct config *c)
     }
 }
 
-/* What fails says why. */
+/* A failure has a message. */
 static void said(int status, struct err *err)
 {
     promise(status >= 0 || err->msg[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Configurations: reading both formats, and messages about wrong ones. */
+/* Configurations: reading both formats, and error messages. */
 #include "metrics/config/config.h"
 #include "tests/cases.h"
 #include "tests/tap.h"
@@ -19,7 +19,7 @@ static void draw_recipe(struct buf *b, const struct config *c, size_t run)
     buf_printf(b, "%s\n", r.no_call_paths ? " without paths" : "");
 }
 
-/* The configuration as one text, so that a reader sees input and answer on one screen. */
+/* Prints the configuration as one text, so that input and result are visible together. */
 static char *drawn(const struct config *c)
 {
     static const char *const choices[] = {"", "+", "-"};
@@ -253,7 +253,7 @@ static void test_bad(void)
     }
 }
 
-/* ---- what elements take, by what the documents say (doc/formats/configuration.md) ---- */
+/* ---- attributes and children, as documented (doc/formats/configuration.md) ---- */
 
 static const char ours[] =
     "<hpcview version='1'><title>t</title><sources path='s' show-as='v'/><replace in='/i' out='/o'/><module name='m' "
@@ -294,7 +294,7 @@ static bool is_among(const char *const *words, const char *word)
     return *words != NULL;
 }
 
-/* The text with what is between from and to replaced; is it read? */
+/* Replaces the text between from and to; returns whether the result is readable. */
 static bool reads_with(const char *text, const char *from, const char *to, const char *new, struct err *err)
 {
     char *changed = mem_printf("%.*s%s%s", (int)(from - text), text, new, to);
@@ -306,7 +306,7 @@ static bool reads_with(const char *text, const char *from, const char *to, const
     return reads;
 }
 
-/* Attributes of the element at `tag`: each left out, and each called something else. */
+/* For each attribute of the element at `tag`: omits it, and renames it. */
 static size_t try_attributes(const char *text, const char *tag, const char *end, const char *element)
 {
     struct err err;
@@ -327,7 +327,7 @@ static size_t try_attributes(const char *text, const char *tag, const char *end,
 
 static void test_elements(void)
 {
-    char *other = mem_strdup(original); /* it was called so, too */
+    char *other = mem_strdup(original); /* the same with another name */
     memcpy(other + 1, "HPCPROF", 7);
     memcpy(other + strlen(other) - 8, "HPCPROF", 7);
     const char *const texts[] = {ours, original, other};
@@ -344,7 +344,7 @@ static void test_elements(void)
                  *want = mem_printf("c.xml:1: <%s> cannot contain text", element);
             bool empty = end[-1] == '/', parent = !empty && strchr(end, '<')[1] != '/';
             bool reads = reads_with(texts[t], end - empty, end + 1, empty ? closed : ">x", &err);
-            tried += !parent; /* text beside elements is passed over */
+            tried += !parent; /* text outside of elements is ignored */
             if (!parent && !is_among(hold_text, element) && (reads || strcmp(err.msg, want) != 0)) {
                 printf("# %s\n", want);
                 wrong++;
@@ -360,7 +360,7 @@ static void test_elements(void)
     mem_free(other);
 }
 
-/* Where somebody wants them all: each part of the file says what is wrong with it, once. */
+/* Collecting all errors: each invalid part of the file is reported once. */
 static void test_all_at_once(void)
 {
     static const char text[] = IN("<run mesurements='a' nmae='b'/>\n"
@@ -470,7 +470,7 @@ static void test_depth(void)
     buf_release(&b);
 }
 
-/* Of a file with mistakes: what is wrong in it, and which of its measurements are not there, at once. What is planned may be missing. */
+/* Files with mistakes: errors and missing measurements are reported together. Planned measurements may be missing. */
 static void test_files(void)
 {
     static const struct {
@@ -533,7 +533,7 @@ static void test_files(void)
     mem_free(path);
 }
 
-/* An error in what the user typed is the user's; where there is none, nothing is said. */
+/* Mistakes in the command line are reported as such; correct input prints nothing. */
 static void test_typed(void)
 {
     static const struct {
@@ -552,7 +552,7 @@ static void test_typed(void)
     }
 }
 
-/* So many of them are read, and one more is not. */
+/* The limits, and one more. */
 static void test_limits(void)
 {
     static const struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Metric blocks: which formulas events allow, under which names; which events a block asks for; what files may not say.
+ * Metric blocks: the formulas that the events permit, and their names; the events that a block requests; errors in
+ * files.
  */
 #include "metrics/formula/formula.h"
 #include "tests/tap.h"
@@ -77,7 +78,7 @@ static const struct {
     {"core", "cycles", ""},
     {"core", "instructions", ""},
     {"core", "", ""},
-    /* the best name comes first, however events are ordered; their case does not matter, modifiers of perf's neither */
+    /* the best name is first for any order of events; case and perf's modifiers are ignored */
     {"core", "PAPI_TOT_INS cycles cpu_cycles",
      "core: CPI = cpu_cycles / PAPI_TOT_INS in cycles -- Cycles an\n instruction.; core: IPC = 1 / CPI; "
      "core: share = cpu_cycles/(cpu_cycles + 2*PAPI_TOT_INS) %; "},
@@ -87,7 +88,7 @@ static const struct {
     {"core", "cycles:x instructions", ""},
     {"core", "cycles: instructions", ""},
     {"core", ":u instructions", ""},
-    /* PAPI's masks are no modifiers */
+    /* PAPI's unit masks are not modifiers */
     {"core", "ix86arch::UNHALTED_CORE_CYCLES:u instructions",
      "core: CPI = ix86arch::UNHALTED_CORE_CYCLES:u / instructions in cycles -- Cycles an\n instruction.; "
      "core: IPC = 1 / CPI; "
@@ -120,7 +121,7 @@ static void test_computed(const struct blocks *b)
     }
 }
 
-/* What is asked for, of what the machine can count: once each, what one formula wants together. */
+/* Requested events, of those that the machine can count: once each, grouped by formula. */
 static const struct {
     const char *block, *usable, *want;
 } asked[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a formula: an answer or a sentence, never anything else; what parses can be evaluated. */
+/* Any bytes as a formula: a result or an error message, nothing else; formulas that parse can be evaluated. */
 #include "metrics/formula/formula.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formulas: values, missing values, and what is said of wrong ones. */
+/* Formulas: values, missing values, and error messages. */
 #include "metrics/formula/expr_int.h"
 #include "metrics/formula/formula.h"
 #include "tests/cases.h"
@@ -37,7 +37,7 @@ static const struct {
     {"min(A)", 10},
     {"max(min(A, B), sum(1, 2)) + 1", 5},
     {"min (A, B)", 4},
-    {"min + 1", 1001}, /* a metric may be called like a function */
+    {"min + 1", 1001}, /* a metric may have the name of a function */
     {"'min' + 1", 1001},
     {"\"perf::TASK-CLOCK\" / A", 10},
     {"'perf::TASK-CLOCK' / A", 10},
@@ -502,7 +502,7 @@ static void test_limits(void)
     mem_free(text);
 }
 
-/* ---- so many steps, and not one more ------------------------------------------------------------------- */
+/* ---- step limits, and one more ------------------------------------------------------------------------- */
 
 static void byte_of(void *ctx, size_t offset, struct buf *out)
 {
@@ -598,7 +598,7 @@ static void test_suffixes(void)
     }
 }
 
-/* As many values may wait for a function, or an operator, and not one more. */
+/* The maximum number of pending values of a function or operator, and one more. */
 static void test_waiting_values(void)
 {
     static const struct {
@@ -633,7 +633,7 @@ static void test_waiting_values(void)
     expr_functions_release(&list);
 }
 
-/* As many parameters as there may be, each at its place. */
+/* The maximum number of parameters, each in its position. */
 static void test_many_parameters(void)
 {
     struct expr_functions list = {0};
@@ -777,7 +777,8 @@ static void test_definitions(void)
     buf_release(&b);
 }
 
-/* In another language's text: what is wrong stands where that says it does; a name for a formula is as if it stood there itself. */
+/* Formulas embedded in another language: errors have the right position, and a named formula acts as if it were written
+   in place. */
 static void test_inputs(void)
 {
     static const struct {
@@ -821,7 +822,7 @@ static void test_inputs(void)
     expr_functions_release(&list);
 }
 
-/* Statistics are called as they are read; what is nearly one is none. */
+/* Names of statistics are accepted as written; similar names are rejected. */
 static void test_statistic_names(void)
 {
     static const char *const none[] = {"",
@@ -872,7 +873,7 @@ static void test_statistic_names(void)
     buf_release(&metric);
 }
 
-/* Any name can be said: in a formula, of a run, and in a statistic; and what needs no quotes has none. */
+/* Any name can be written: in a formula, qualified by a run, and in a statistic; quotes are used only if necessary. */
 static void test_drawn_names(void)
 {
     static const char *const pieces[] = {"a", "Z", "_", "0", "9", ".", ":",        "::",   "-",   " ",   "\"",  "\\",
@@ -953,7 +954,7 @@ static void take_formula(void *ctx, const char *which, const char *text)
     mem_free(copy);
 }
 
-/* The length of the word that begins there; blanks belong to nobody. */
+/* Length of the word that starts there; blanks are not part of words. */
 static size_t word_length(const char *at)
 {
     size_t name = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:%"),

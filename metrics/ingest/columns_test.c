@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which columns there are, and what the whole program has in them: comparisons, regions, repetitions, blocks, what
-   formulas want; what threads spent where. From drawings (test_drawing.h). */
+/* The columns and the program's totals: comparisons, regions, repetitions, blocks, statistics for formulas; values by
+   thread and place. From drawings (test_drawing.h). */
 #include "tests/fixtures/experiment_outline.h"
 
 static const struct drawn_module modules[] = {
@@ -85,7 +85,7 @@ static const struct {
      {"/opt/app 0x1000 C 5\n", "/opt/app 0x1000 C 10\nthread\n", "+/opt/app 0x1000 C 10\nthread\nthread\nthread\n"},
      "a.C=50 b.C=100 stddev(b.C over repetitions)=0 C.difference=50 C.difference.error=31.6228 C.ratio=2 C.loss!=0",
      NULL},
-    /* 10 and 30: the mean, and the deviation beside it */
+    /* 10 and 30: the mean, and the deviation next to it */
     {"repetitions are means",
      "",
      NULL,
@@ -148,7 +148,7 @@ static void test_cases(void)
     }
 }
 
-/* The two runs of a comparison: what is there, and where the second one could not have been. */
+/* The two runs of a comparison: where the second one was measured, and where it could not have been. */
 static void test_measured_in(void)
 {
     const char *samples[] = {"/opt/app 0x1000 C 9\n/lib/x.so 0x10 C 1\n", "/opt/app 0x1000 C 16\n", NULL};
@@ -162,7 +162,7 @@ static void test_measured_in(void)
             CHECK_INT(experiment_measured(m.e, 1, i), strcmp(name, "x.so") != 0);
             CHECK(!experiment_measured(m.e, 2, i));
         }
-        /* 90 in samples of 10; where there is none, as much as of one; exact and computed values have none */
+        /* 90 in samples of 10; without samples, the error of one sample; exact and computed values have none */
         CHECK(fabs(experiment_error(m.e, 0, 90) - 30) < 1e-9);
         CHECK(fabs(experiment_error(m.e, 0, 0) - 10) < 1e-9);
         m.e->metrics[0].repetitions = 4;
@@ -173,7 +173,7 @@ static void test_measured_in(void)
     release(&m);
 }
 
-/* Statistics that somebody wants for formulas: hidden, of what has parts, and not twice. */
+/* Statistics required by formulas: hidden, of summed metrics, and without duplicates. */
 static void test_wanted(void)
 {
     static const struct {
@@ -201,8 +201,8 @@ static void test_wanted(void)
     }
 }
 
-/* Who spent what where: the whole program, and the places with most, of every shown event; by place. The first process has no
-   rank: it is a launcher, and has no rows. */
+/* Values by thread: for the whole program and the places with the highest values, for every displayed event; ordered by
+   place. The first process has no rank: it is a launcher and has no rows. */
 static void test_thread_values(void)
 {
     static const char want[] = "C 0.0 program 50\n"
@@ -233,7 +233,7 @@ static void test_thread_values(void)
     release(&m);
 }
 
-/* Before how many others of its form does the place stand, from procedures on down? */
+/* Number of places with higher values of this form, from procedures down. */
 static size_t standing_before(const struct experiment *e, place_ix place, enum value_form form)
 {
     double value = experiment_value(e, 0, place, form);
@@ -284,7 +284,7 @@ static void test_places_by_thread(void)
     buf_release(&samples);
 }
 
-/* Of more threads than anybody reads columns, the first ones have some. */
+/* With too many threads for columns, the first ones get columns. */
 static void test_many_threads(void)
 {
     for (size_t threads = 256; threads <= 258; threads++) {
@@ -310,7 +310,7 @@ static void test_many_threads(void)
     }
 }
 
-/* More lines than formulas take at once: where stretches of them have no value of a metric, where all have. */
+/* More lines than formulas process at once: some blocks of lines have no value of a metric, others have all values. */
 static void test_stretches(void)
 {
     enum { LINES = 3000, C_UNTIL = 700, D_FROM = 500 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What many threads of many processes measured, again and again, in folders of files: every sum and every statistic at every place,
- * each thread's column and its rows of the table of threads, against their plain definitions. Random samples in two runs; the files are
- * read as a whole, thread by thread afterwards, and by ranks that have a part of them each.
+ * Repeated measurements of many threads in many processes, in folders of files: every sum and statistic at every place,
+ * each thread's column and its rows in the thread table, compared with plain definitions. Random samples in two runs;
+ * the files are read as a whole, then thread by thread, and by several ranks.
  */
 #include "tests/fixtures/experiment_outline.h"
 #include "tests/ranks.h"
@@ -61,7 +61,7 @@ static unsigned below(unsigned n)
     return (unsigned)(seed >> 20) % n;
 }
 
-/* In the first run, two files are of one rank; in the second, one is a launcher's. */
+/* In the first run, two files are of the same rank; in the second, one is of a launcher. */
 static int32_t rank_of(struct who w)
 {
     return w.file < 2 ? w.file : w.run ? -1 : 1;
@@ -86,7 +86,7 @@ static void add_sample(struct world *w, struct who who, char event)
                                              .in_region = below(3) == 0};
 }
 
-/* Both events are in the first file, with and without the region; what else there is may have no samples at all. */
+/* Both events are in the first file, with and without the region; the other files may have no samples. */
 static void make_world(struct world *w)
 {
     *w = (struct world){.runs = 1 + below(RUNS), .repetitions = 1 + below(REPETITIONS), .files = 1 + below(FILES)};
@@ -112,7 +112,7 @@ static struct hpcprof *file_of(const struct world *w, struct who who)
     buf_str(&text, "");
     for (who.thread = 0; who.thread < (int)w->threads[who.run][who.repetition][who.file]; who.thread++) {
         buf_str(&text, who.thread ? "thread\n" : "");
-        for (size_t i = 0; i < w->count; i++) { /* events come in another order in every second file */
+        for (size_t i = 0; i < w->count; i++) { /* the order of events differs in every second file */
             const struct sample *s = &w->samples[who.file & 1 ? w->count - 1 - i : i];
             if (is_of(s->who, who))
                 buf_printf(&text, "/opt/app %s0x%x %c%s %u\n", callers[s->caller], spots[s->spot].address, s->event,
@@ -156,7 +156,7 @@ static place_ix line_place(const struct experiment *e, unsigned line)
     return PLACE_NONE;
 }
 
-/* With all below the place; exclusive: its own lines'. */
+/* Inclusive: everything below the place; exclusive: its own lines. */
 static bool counts_at(const struct experiment *e, place_ix line, place_ix place, enum value_form form)
 {
     if (line == PLACE_NONE || line == place || e->places[line].parent == place)
@@ -201,7 +201,7 @@ static bool next_part(const struct world *w, struct who *who, enum statistic_ove
     return ++who->repetition < (int)w->repetitions;
 }
 
-/* Launchers are no part, and a rank's second file is none of its own. */
+/* Launchers are excluded, and the second file of a rank is not a rank of its own. */
 static bool is_part(struct who who, enum statistic_over over)
 {
     return over == STAT_REPETITIONS || who.file < 2 || (who.run == 0 && over == STAT_THREADS);
@@ -232,7 +232,7 @@ static bool near(double a, double b)
     return isnan(a) ? isnan(b) : fabs(a - b) <= 1e-9 * (1 + fabs(b)) || (fabs(a - b) < 1e-3 && fabs(b) < 1e-3);
 }
 
-/* ---- what was built against them --------------------------------------------------------------- */
+/* ---- comparison with the built experiment ------------------------------------------------------ */
 
 static size_t metric_named(const struct experiment *e, const char *name)
 {
@@ -298,7 +298,7 @@ static unsigned wrong_statistics(const struct world *w, const struct experiment 
     return wrong;
 }
 
-/* Columns by thread stand in the order of the threads. */
+/* The order of columns by thread is that of the threads. */
 static unsigned wrong_columns(const struct world *w, const struct experiment *e, unsigned run, size_t metric)
 {
     unsigned wrong = 0;
@@ -333,7 +333,8 @@ static double row_of(const struct experiment *e, const struct table *t, size_t c
     return value;
 }
 
-/* There are fewer places than are kept: all of them have rows of who spent something there, the program of everybody. */
+/* There are fewer places than the limit: each has rows of all threads with samples in it, and the program has rows of
+   all threads. */
 static unsigned wrong_rows(const struct world *w, const struct experiment *e, const struct table *t, unsigned run,
                            size_t metric, size_t *rows)
 {
@@ -394,11 +395,11 @@ static char *all_of(const struct experiment *e)
     return b.bytes;
 }
 
-/* ---- ways to read ------------------------------------------------------------------------------ */
+/* ---- ways to read the files -------------------------------------------------------------------- */
 
 struct way {
     const char *name;
-    bool again;     /* from the files, when statistics are made */
+    bool again;     /* from the files, when statistics are computed */
     bool by_thread; /* with columns of each thread */
     unsigned ranks; /* 0: this process alone */
 };
@@ -460,7 +461,7 @@ static void check_way(const struct world *w, const struct way *way, const struct
                w->runs, w->repetitions, w->files, sums, statistics, columns, rows, err.msg);
 }
 
-/* (Ranks but the first say nothing: what is told is one stream.) The text of all values; the same as that of another way, where there is one. */
+/* (Only the first rank prints.) Returns all values as text; compares it with the result of another way, if given. */
 static char *by_way(const struct world *w, const struct way *way, const char *same)
 {
     struct test_ranks t;

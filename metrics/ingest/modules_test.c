@@ -25,7 +25,7 @@ static const char *const ids[] = {"", "aa", "bb"};
 struct drawn {
     unsigned path, id;
     bool role, program, used[RUNS];
-    int lines_in, group, version; /* that are wanted */
+    int lines_in, group, version; /* of the requested structure */
 };
 
 static struct drawn all[MODULES];
@@ -38,7 +38,7 @@ static const char *name_of(int i)
 
 /* ---- the rules --------------------------------------------------------------------------------------------- */
 
-/* Are there two modules in one run, or the like of them, of which is_one says that they are of the kind? */
+/* Are there two modules of the given kind in the same run, as determined by is_one? */
 static bool twice_in_a_run(bool (*is_one)(int i, int k), int kind)
 {
     for (int run = 0; run < RUNS; run++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Invariants of any measurement: nothing is lost and nothing is counted twice. Programs and samples are random, and the
- * experiment is compared with independent sums.
+ * Invariants of all measurements: nothing is lost or counted twice. Programs and samples are random, and the experiment
+ * is compared with independent sums.
  */
 #include "metrics/join/join.h"
 #include "tests/tap.h"
@@ -134,7 +134,7 @@ static struct hpcprof *new_part(void)
     return p;
 }
 
-/* One sample in one of `parts` measurements, and there in one of some threads: where is for `where` to say. */
+/* One sample in one of `parts` measurements and one of several threads, as chosen by `where`. */
 static void add_sample(struct hpcprof *const *parts, size_t part_count, const struct program *program, uint32_t where)
 {
     struct hpcprof *p = parts[where % part_count];
@@ -158,7 +158,7 @@ struct made {
     uint64_t sums[EVENTS]; /* of what was sampled */
 };
 
-/* The same samples for the same seed, whatever the program is called and however they are dealt out. */
+/* The same seed gives the same samples, regardless of the program's name and of the distribution over files. */
 static struct made make(const struct program *program, size_t parts, uint32_t deal)
 {
     struct made m = {0};
@@ -189,7 +189,7 @@ static struct made make(const struct program *program, size_t parts, uint32_t de
     return m;
 }
 
-/* ---- what must be true --------------------------------------------------------------------------------- */
+/* ---- invariants ---------------------------------------------------------------------------------------- */
 
 static double number(double v)
 {
@@ -205,7 +205,7 @@ static bool root_is_sum(const struct made *m)
     return is;
 }
 
-/* Inclusive is exclusive and what the children have, lines left out: those are the exclusive part. */
+/* Inclusive equals exclusive plus the children, except lines, which make up the exclusive part. */
 static bool parts_are_whole(const struct experiment *e)
 {
     bool are = true;
@@ -234,7 +234,7 @@ static bool same_numbers(const struct experiment *a, const struct experiment *b)
     return same;
 }
 
-/* Is it as it was, made in another way? */
+/* Is the result the same if it is built in another way? */
 static bool changes_nothing(const struct made *m, const struct program *program, size_t parts, uint32_t deal)
 {
     struct made other = make(program, parts, deal);

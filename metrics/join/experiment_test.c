@@ -252,8 +252,8 @@ static char *drawn_calls(const struct experiment *e)
     return b.bytes;
 }
 
-/* Each frame in its loops and inlined calls, what it calls below the line of the call. The first run has no paths, and
-   is not in the tree. */
+/* Each frame is in its loops and inlined calls, its callees below the line of the call. The first run has no call paths
+   and is not in the tree. */
 static void test_calls(void)
 {
     static const char *const samples[] = {"/opt/app 0x1000 C 9\n",
@@ -298,7 +298,7 @@ static void test_calls(void)
     release(&m);
 }
 
-/* solve is called from its own inlined dot, twice over: once on each path, and the sums are the same. */
+/* solve is called from its own inlined dot, two levels deep: counted once on each path, with the same sums. */
 static void check_folded(bool at_once)
 {
     static const char *const samples[] = {"/opt/app 0x2004>0x1012 C 2\n"
@@ -332,7 +332,7 @@ static void check_folded(bool at_once)
     release(&m);
 }
 
-/* In the order of names, whatever was called first. */
+/* Ordered by name, regardless of the order of calls. */
 static void test_order_of_calls(void)
 {
     static const char *const samples[] = {"/opt/app 0x1031>0x1012 C 2\n/opt/app 0x2004>0x1000 C 1\n", NULL};
@@ -505,10 +505,10 @@ static void test_around(void)
         {"C", 150, 150},
         {"total(C)", 200, 200},
         {"share(C)", 0.75, 0.75},
-        {"parent(C)", 150, 150}, /* each of the two procedures has a file of its own */
+        {"parent(C)", 150, 150}, /* each of the two procedures is in a file of its own */
         {"C / total(C) + parent(C)", 150.75, 150.75},
         {"exclusive(C) + 0", 150, 150},
-        {"total(exclusive(C))", NAN, NAN}, /* no line stands directly in the program */
+        {"total(exclusive(C))", NAN, NAN}, /* no line is a direct child of the program */
         {"inclusive(C)", 150, 150},
         {"run(a).C - run(b).C", -100, -100},
         {"run(b).C &gt; run(a).C", 1, 1},
@@ -573,7 +573,7 @@ static void test_threads(void)
     release(&m);
 }
 
-/* Three threads of one process and one of another: 10, 20 and nothing in a loop, 40 elsewhere. */
+/* Three threads of one process and one of another: 10, 20 and 0 in a loop, 40 elsewhere. */
 static void test_statistics(void)
 {
     static const struct {
@@ -666,7 +666,8 @@ static void test_outside_mpi(void)
     release(&m);
 }
 
-/* The same line by two ways: 10 and 20 by the first, in two threads, 50 by the second in the third. Folded it is one. */
+/* The same line on two paths: 10 and 20 on the first, in two threads, 50 on the second in the third. Folded, it is a
+   single place. */
 static void check_statistics_of_calls(bool folded)
 {
     static const struct {
@@ -724,7 +725,7 @@ static void test_statistics_of_calls(void)
 
 static void test_large_sums(void)
 {
-    /* 2^53 + 1 has no double; the sum of two such columns has, and must be exact */
+    /* 2^53 + 1 is not a double; the sum of two such columns is, and must be exact */
     struct hpcprof *p = profile_from("/opt/app 0x1000 C 1\n/opt/app 0x2000 C 1\n");
     struct structure_source source = {drawn_scopes, (void *)modules, NULL};
     struct input input = {.profile = p};
@@ -812,7 +813,7 @@ static void test_builds(void)
     release(&m);
 }
 
-/* What one compiler cloned and the other did not is one procedure; where a run has both, its clone is its own. */
+/* A procedure cloned by only one compiler is a single procedure; if a run has both, the clone is separate. */
 static void test_clones_of_builds(void)
 {
     static const struct drawn_module builds[] = {
@@ -892,7 +893,7 @@ static void test_regions_of_builds(void)
     release(&m);
 }
 
-/* One function's clones, more than there are in any sane binary: the n-th of one run is the n-th of the other. */
+/* Very many clones of one function: the n-th of one run is matched with the n-th of the other. */
 static void test_many_clones(void)
 {
     enum { CLONES = 100000 };
@@ -930,9 +931,9 @@ static void test_many_clones(void)
     }
 }
 
-/* ---- as much as is looked at, and a little more ------------------------------------------------------------ */
+/* ---- limits of the search, and slightly more --------------------------------------------------------------- */
 
-/* A structure of as many builds as there are, and what was sampled of each; one run each. */
+/* A structure with the maximum number of builds, and samples of each; one run each. */
 struct many {
     struct drawn_module modules[80];
     struct input inputs[80];
@@ -969,7 +970,8 @@ static size_t places_of_kind(const struct experiment *e, enum place_kind kind)
     return n;
 }
 
-/* Each build has a clone of its own: those of the first 64 runs are one, those behind are not told from each other, so each is its own. */
+/* Each build has its own clone: those of the first 64 runs are matched; later ones are not, so each remains
+   separate. */
 static void test_many_runs(void)
 {
     static struct many m;
@@ -997,7 +999,7 @@ static void test_many_runs(void)
     }
 }
 
-/* So many files of one name are compared with each other; of more, none. */
+/* The maximum number of files with the same name that are compared; beyond it, none are. */
 static void test_many_names(void)
 {
     static struct many m;
@@ -1021,7 +1023,7 @@ static void test_many_names(void)
     }
 }
 
-/* So many loops of one place are looked at, the last ones first. */
+/* The maximum number of loops at one place that are searched, from the last. */
 static void test_many_loops(void)
 {
     static struct many m;
@@ -1046,7 +1048,8 @@ static void test_many_loops(void)
     }
 }
 
-/* Lines of one run, addresses of another, by other paths: one module, looked up in the structure that there is. */
+/* Lines in one run, addresses in another, with different paths: one module, whose addresses are looked up in the
+   existing structure. */
 static void test_lines_elsewhere(void)
 {
     const char *samples[] = {"clones sum a.c 5 C 2\n", "/opt/clones#ab 0x1000 C 1\n", NULL};
@@ -1066,7 +1069,7 @@ static void test_lines_elsewhere(void)
     release(&m);
 }
 
-/* ---- trees, and what is the same in the source ------------------------------------------------------ */
+/* ---- trees, and places with the same source --------------------------------------------------------- */
 
 static const struct place_row {
     enum place_kind kind;
@@ -1079,18 +1082,18 @@ static const struct place_row {
     {PLACE_FILE, 1, 0, 0, 0, 2},
     {PLACE_PROC, 2, 0, 40, 70, 3},
     {PLACE_LOOP, 3, 0, 52, 60, 4},
-    {PLACE_LOOP, 4, 0, 52, 60, 5}, /* in the one before, on one line: another loop */
+    {PLACE_LOOP, 4, 0, 52, 60, 5}, /* in the previous one, on the same line: another loop */
     {PLACE_LINE, 5, 0, 53, 53, 6},
     {PLACE_LOOP, 3, 0, 52, 58, 4}, /* a copy of the first, that ends elsewhere */
     {PLACE_LINE, 7, 0, 53, 53, 6},
     {PLACE_LOOP, 3, 1, 52, 60, 9}, /* the same lines of another file */
     {PLACE_LINE, 9, 1, 53, 53, 10},
-    {PLACE_LINE, 3, 0, 0, 0, 11}, /* unknown lines are like nothing else */
+    {PLACE_LINE, 3, 0, 0, 0, 11}, /* unknown lines match nothing */
     {PLACE_LINE, 3, 0, 0, 0, 12},
     {PLACE_MODULE, 0, SOURCE_NONE, 0, 0, 13},
     {PLACE_FILE, 13, 0, 0, 0, 2}, /* of another module */
     {PLACE_FILE, 13, 1, 0, 0, 15},
-    {PLACE_PROC, 15, 1, 9, 9, 16}, /* the names of all are "" here */
+    {PLACE_PROC, 15, 1, 9, 9, 16}, /* all names are "" here */
     {PLACE_PROC, 14, 0, 9, 9, 3},
 };
 
@@ -1125,7 +1128,7 @@ static struct experiment *experiment_by_hand(void)
     return e;
 }
 
-/* What is not as the header promises is said, of the place, node or file it is true of. */
+/* Violations of the header's invariants are reported with the place, node or file. */
 static void test_check(void)
 {
     static const char *const wants[] = {
@@ -1212,7 +1215,7 @@ static void test_check(void)
             break;
         }
         int status = experiment_check(e, &err);
-        if (i == 9) /* the place it names says so first */
+        if (i == 9) /* the place that it refers to is reported first */
             CHECK_STR(err.msg, "place 6: is not the same as the place it names");
         else if (wants[i])
             CHECK_STR(err.msg, wants[i]);
@@ -1223,14 +1226,14 @@ static void test_check(void)
     }
 }
 
-/* One value at one place is another: is the whole still sound? Whole numbers are exact, others nearly. */
+/* One value at one place is changed: are the sums still valid? Integers are compared exactly, others approximately. */
 static void test_check_sums(void)
 {
     static const struct {
         double factor; /* of all that lines have */
         place_ix place;
         enum value_form form;
-        double by; /* is added there; NaN: nothing is there any more */
+        double by; /* added to the value; NaN: the value becomes missing */
         bool sound;
     } sums[] = {
         {1, 0, VALUE_INCLUSIVE, 0, true},        {1, 0, VALUE_INCLUSIVE, 1, false},
@@ -1256,7 +1259,7 @@ static void test_check_sums(void)
             printf("# %zu: %s\n", i, err.msg);
         experiment_free(e);
     }
-    /* where nothing is below, nothing is there: 14 is a file without lines */
+    /* a leaf may be empty: 14 is a file without lines */
     struct experiment *e = experiment_by_hand();
     double values[ARRAY_SIZE(heat_places)];
     struct err err = {0};
@@ -1270,7 +1273,8 @@ static void test_check_sums(void)
     experiment_free(e);
 }
 
-/* Of what the addresses in a procedure have of each metric the shares add up; the heaviest procedures come first, light ones not at all. */
+/* The shares by address within a procedure add up for each metric; the heaviest procedures come first, light ones are
+   omitted. */
 static void test_chosen_procedures(void)
 {
     static const char drawing[] = "F /s/a.c\n"
@@ -1319,7 +1323,7 @@ static void test_weights_of_sites(void)
     strtab_free(strings);
 }
 
-/* Which kinds of places stand in which. */
+/* The kinds of places that can contain each other. */
 static void test_check_kinds(void)
 {
     static const char *const may[] = {".x.....", "..x....", "...x...", "....xxx", "....xxx", "....xxx", "......."};
@@ -1328,11 +1332,11 @@ static void test_check_kinds(void)
             struct experiment *e = experiment_by_hand();
             struct err err = {0};
             place_ix in = 0;
-            e->places[7].kind = PLACE_INLINE; /* so that there is one */
+            e->places[7].kind = PLACE_INLINE; /* so that one exists */
             e->places[7].same = 7;
             while (e->places[in].kind != parent)
                 in++;
-            place_ix last = (place_ix)e->place_count - 1; /* nothing stands in it */
+            place_ix last = (place_ix)e->place_count - 1; /* it has no children */
             e->places[last].kind = (uint8_t)kind;
             e->places[last].parent = in;
             e->places[last].same = last;
@@ -1341,7 +1345,7 @@ static void test_check_kinds(void)
         }
 }
 
-/* A second tree whose nodes are not as they should be. */
+/* A second tree with invalid nodes. */
 static void test_check_nodes(void)
 {
     static const struct {
@@ -1383,7 +1387,7 @@ static void test_same(void)
     experiment_free(e);
 }
 
-/* A tree of calls in which one line stands twice, under different callers: each keeps its own. */
+/* A tree of calls that contains a line twice, under different callers: each has its own values. */
 static void test_second_tree(void)
 {
     struct err err = {0};
@@ -1396,11 +1400,11 @@ static void test_second_tree(void)
     } calls[] = {
         {NODE_NONE, 0, 0, 15, NAN}, /* the program */
         {0, 3, 0, 15, 1},           /* solve */
-        {1, 6, 1, 14, 1},           /* a line of it, where solve is called again */
-        {2, 3, 0, 13, 13},          /* solve, from there */
+        {1, 6, 1, 14, 1},           /* one of its lines, which calls solve again */
+        {2, 3, 0, 13, 13},          /* solve, called from there */
         {3, 6, 4, 4, 4},            /* the same line under another parent */
         {3, 8, 9, 9, 9},
-        {1, 10, 0, 1, NAN}, /* a line that costs nothing itself */
+        {1, 10, 0, 1, NAN}, /* a line without exclusive cost */
         {6, 3, 0, 1, 1},
         {7, 6, 1, 1, 1},
     };
@@ -1450,7 +1454,7 @@ enum { VERSION_LINES = 60 };
 struct version {
     struct buf text;
     struct {
-        uint32_t samples, was; /* was: the line of the older version; 0: none */
+        uint32_t samples, was; /* was: the line in the older version; 0: none */
     } lines[VERSION_LINES + 1];
     uint32_t count;
 };
@@ -1553,7 +1557,8 @@ static size_t check_versions(const struct experiment *e, const struct version *o
     return wrong;
 }
 
-/* Of two texts each line's place is known: what stayed or was changed has both runs' samples, at its number in the newer text. */
+/* The position of each line in two texts is known: unchanged or edited lines have the samples of both runs, at the
+   newer line number. */
 static void test_versions(void)
 {
     char folder[] = "/tmp/experiment_test.XXXXXX";
@@ -1630,8 +1635,8 @@ static void write_text(const char *folder, const char *name, const char *text)
     mem_free(path);
 }
 
-/* Which of two files of the newer build an older one has become: a folder that both lie in counts for more than equal
-   texts, as texts change from build to build. */
+/* Matching of an older file with one of two newer files: a common folder takes precedence over equal text, as texts
+   change between builds. */
 static void test_folder_before_text(void)
 {
     char folder[] = "/tmp/experiment_test.XXXXXX";
@@ -1663,7 +1668,7 @@ static void test_folder_before_text(void)
 static void test_values(void)
 {
     static const size_t sizes[] = {0, 1, 63, 64, 65, 1000};
-    static const double scales[] = {1, 4000000, 0.25}; /* the last is no multiple of any period */
+    static const double scales[] = {1, 4000000, 0.25}; /* the last is not a multiple of any period */
     uint64_t seed = 88172645463325252ull;
     for (size_t s = 0; s < ARRAY_SIZE(sizes) * ARRAY_SIZE(scales) * 3; s++) {
         size_t n = sizes[s % ARRAY_SIZE(sizes)], present = 0, rarity = 1 + 30 * (s / ARRAY_SIZE(sizes) % 3);
@@ -1697,7 +1702,7 @@ static uint32_t values_seed_below(uint32_t n)
     return (uint32_t)(next_random(&state) >> 33) % n;
 }
 
-/* Stretches of all, none and some, of small and large multiples of a scale, and now and then of what is none. */
+/* Runs of all, no and some values, multiples of the scale, large and small, and occasionally other numbers. */
 static size_t draw_dense(double *dense, uint64_t scale)
 {
     size_t n = values_seed_below(4) ? values_seed_below(DENSE_MOST) : 64 * values_seed_below(6);
@@ -1722,7 +1727,7 @@ static bool same_double(double a, double b)
     return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
 }
 
-/* As a whole, or by pieces that end where words do. */
+/* As a whole, or in pieces that end at word boundaries. */
 static struct values *values_of(const double *dense, size_t n, uint64_t scale)
 {
     if (values_seed_below(2))
@@ -1737,7 +1742,7 @@ static struct values *values_of(const double *dense, size_t n, uint64_t scale)
     return v;
 }
 
-/* What goes in comes out, one by one, as many as there are, and any part of it, up to its end and beyond. */
+/* Values are returned unchanged, one by one and in any range, including ranges that exceed the end. */
 static void test_drawn_values(void)
 {
     static const uint64_t scales[] = {0, 1, 4, 1000003, 1ull << 53, (1ull << 53) + 2};
@@ -1770,7 +1775,7 @@ static void test_drawn_values(void)
     CHECK(values_count(NULL) == 0 && !values_any(NULL, 0, 5) && isnan(values_get(NULL, 0)));
 }
 
-/* Random samples, as one thread of one file and as threads of several: the same experiment, and nothing is lost. */
+/* Random samples, as one thread of one file and as several threads: the same experiment, and nothing is lost. */
 static void test_conservation(void)
 {
     static const char *const places[] = {"/opt/app 0x1000",
@@ -1833,8 +1838,8 @@ static void test_conservation(void)
     CHECK_INT(wrong, 0);
 }
 
-/* A wrapper starts a helper and becomes the program that was meant; nothing says so but pid, host and start. Of those that began
-   together the first one is meant. */
+/* A wrapper starts a helper and then execs the real program, recognizable only by pid, host and start. Of programs
+   started together, the first one is chosen. */
 static void test_root(void)
 {
     static const struct {
@@ -1863,7 +1868,7 @@ static void test_root(void)
     CHECK_STR(strtab_get(e->strings, e->runs[0].modules[0]), "m.so");
     experiment_free(e);
     hpcprof_free(p);
-    input.profile = p = hpcprof_create(); /* of nothing at all */
+    input.profile = p = hpcprof_create(); /* of an empty measurement */
     hpcprof_add_process(p, &(struct hpcprof_process){.rank = -1});
     CHECK_INT(experiment_from(config, &input, 1, &source, NULL, &e, NULL, &err), 0);
     CHECK_STR(strtab_get(e->strings, e->runs[0].asked), "");
@@ -1915,7 +1920,7 @@ static void draw_contexts(struct hpcprof *p, struct drawn_context *list)
     }
 }
 
-/* Those that are the same in words have one number, in whichever measurement they are, and others another. */
+/* Sites with equal descriptions have the same number in all measurements, others have distinct ones. */
 static void test_sites(void)
 {
     struct strtab *strings = strtab_create();

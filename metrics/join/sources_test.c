@@ -109,7 +109,7 @@ static void touch(const char *path)
     mem_free(dir);
 }
 
-/* `path` as mkdtemp wants it; false: `what` is skipped. */
+/* `path`: template for mkdtemp; false: `what` is skipped. */
 static bool enter_new_folder(char *path, const char *what)
 {
     if (mkdtemp(path) && chdir(path) == 0)
@@ -125,7 +125,7 @@ static void leave_folder(const char *path)
 }
 
 static const struct {
-    const char *raw, *want; /* "" none; else below the scratch folder */
+    const char *raw, *want; /* "": none; otherwise below the scratch folder */
     const char *sources[3];
     const char *replace[2];
 } texts[] = {
@@ -136,7 +136,7 @@ static const struct {
     {"/gone/src/a.c", "tree/src/a.c", {"tree/*"}, {NULL}},
     {"/gone/other/a.c", "tree/other/a.c", {"tree/*"}, {NULL}}, /* the longest end */
     {"/gone/deep/b.c", "tree/x/y/deep/b.c", {"tree/*"}, {NULL}},
-    {"/gone/deep/b.c", "tree/b.c", {"tree"}, {NULL}}, /* no subfolders asked for */
+    {"/gone/deep/b.c", "tree/b.c", {"tree"}, {NULL}}, /* without subfolders */
     {"/gone/x/none.c", "", {"tree/*"}, {NULL}},
     {"b.c", "tree/b.c", {"tree/*"}, {NULL}}, /* the shorter path of equals */
     {"/gone/src/a.c", "tree/src/a.c", {NULL}, {"/gone", "tree"}},
@@ -177,7 +177,7 @@ static void test_texts(void)
     leave_folder(scratch);
 }
 
-/* ---- what may be read: SCRATCH stands for the folder ---------------------------------------------- */
+/* ---- readable files: SCRATCH represents the folder ------------------------------------------------ */
 
 static const struct {
     const char *name, *raw; /* raw: ":path" a measurement's, "+path" debug information's */
@@ -251,7 +251,7 @@ static void test_readings(void)
     leave_folder(scratch);
 }
 
-/* The measurement's own folder, and what it says of the folder the program ran in. */
+/* The measurement's own folder, and the recorded working directory of the program. */
 static void test_own_folders(void)
 {
     static const struct {
@@ -300,7 +300,7 @@ static void test_own_folders(void)
     leave_folder(scratch);
 }
 
-/* Sources beside the measurement of each run, whichever of them is asked for. */
+/* Sources next to the measurement of each run, for any run. */
 static void test_folders_of_runs(void)
 {
     char scratch[] = "/tmp/hpcview-runs-XXXXXX";
@@ -336,7 +336,7 @@ static void test_folders_of_runs(void)
     leave_folder(scratch);
 }
 
-/* The folders of modules whose files debug information names, as far as they are here; each once. */
+/* The folders of modules whose debug information names existing files; each once. */
 static void test_kept_folders(void)
 {
     static const struct {
@@ -393,7 +393,7 @@ static void test_kept_folders(void)
     leave_folder(scratch);
 }
 
-/* Another program's file of the same name is told by its length. */
+/* A file of the same name from another program is recognized by its length. */
 static void test_length(void)
 {
     static const struct {
@@ -528,7 +528,7 @@ static void say_config(const struct config *config, struct buf *out)
         buf_printf(out, "%s by %s\n", config->replaces.items[i].in, config->replaces.items[i].out);
 }
 
-/* What drawn files are called; each otherwise, and as its path ends. */
+/* Names of given files; each is unique, and is a suffix of its path. */
 static void say_names(struct buf *out)
 {
     struct strtab *strings = strtab_create();

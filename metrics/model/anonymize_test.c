@@ -49,7 +49,7 @@ static void is(const struct experiment *e, str_id id, const char *want)
     CHECK_STR(strtab_get(e->strings, id), want);
 }
 
-/* Words, paths and what only looks like them, between characters of all kinds: what is shown of each is known. */
+/* Words, paths and similar strings between random characters: the expected output is known for each. */
 static void test_by_chance(const struct experiment *e)
 {
     static const char before[] = " \t\"'(=:,;<[", behind[] = " \t\"'),;:>]";
@@ -97,7 +97,7 @@ static void test_by_chance(const struct experiment *e)
     CHECK_INT(wrong, 0);
 }
 
-/* Every text of each of several: what is said of it, and that it says no more of jane. */
+/* All strings of several experiments: the output, which must not contain jane. */
 static void test_every_text(void)
 {
     enum { EACH = 3, TEXTS = 11 };
@@ -155,7 +155,7 @@ int main(void)
     };
     struct experiment *e = of_jane();
     char *before = experiment_public_text(e, texts[2].text);
-    CHECK_STR(before, texts[2].text); /* until it is asked for, nothing changes */
+    CHECK_STR(before, texts[2].text); /* no change until requested */
     mem_free(before);
 
     experiment_anonymize(e);
@@ -168,7 +168,7 @@ int main(void)
     is(e, e->title, "heat on host");
     is(e, e->runs[0].name, "heat.host.4711");
     is(e, e->runs[0].command, "heat");
-    CHECK_INT(e->runs[0].environment_count, 1); /* nothing of the environment */
+    CHECK_INT(e->runs[0].environment_count, 1); /* the environment is removed */
     is(e, e->runs[0].environment[0].value, "GNU C17 -O3");
     is(e, e->processes[0].source_file, "process 1");
     is(e, e->processes[0].host, "");
@@ -182,7 +182,7 @@ int main(void)
     is(e, e->files[0].name, "solver.f90");
     is(e, e->places[0].name, "libx.so");
     is(e, e->metrics[0].name, "host TIME");
-    is(e, e->metrics[0].formula, "run(\"host\").TIME"); /* names and what names them stay one */
+    is(e, e->metrics[0].formula, "run(\"host\").TIME"); /* names and references to them stay consistent */
     experiment_free(e);
     RUN(test_every_text);
     return tap_done();

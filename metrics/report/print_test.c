@@ -76,7 +76,7 @@ struct at_hand { /* of the case */
     struct config *config;
     struct experiment *e;
     struct warnings *warnings;
-    struct err err; /* why there is no experiment */
+    struct err err; /* the reason if there is no experiment */
 };
 
 static void begin(void *ctx, const char *name)
@@ -110,7 +110,7 @@ static void take_option(void *ctx, const char *word)
     exit(99);
 }
 
-/* ---- whole builds ------------------------------------------------------------------------------------- */
+/* ---- complete builds ---------------------------------------------------------------------------------- */
 
 static const uint8_t build_ids[2][20] = {
     {0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef},
@@ -207,7 +207,7 @@ static void move_program(const struct at_hand *h)
     mem_free(id);
 }
 
-/* With the words of the cases for what they mean here, or back. */
+/* Replaces the placeholders of the cases with their values, or vice versa. */
 static char *replaced(const struct at_hand *h, const char *text, bool back)
 {
     char *id = id_text(0), *program = mem_printf("%s/app#%s", h->folder, id), *code = path_join(h->folder, "code"),
@@ -246,7 +246,7 @@ static void write_one(const struct at_hand *h, const char *path, const char *dra
     hpcprof_free(p);
 }
 
-/* Ends the drawing of one, and answers that of the next; NULL: there is none. */
+/* Terminates the current drawing and returns that of the next repetition; NULL: none. */
 static char *next_repetition(char *drawing)
 {
     char *next = strstr(drawing, "again\n");
@@ -295,7 +295,7 @@ static bool is_wish(const char *wish, const char *word)
 
 static int take_wish(struct config *c, const char *wish, struct err *err)
 {
-    static struct blocks *blocks; /* of the whole test: configurations lend them */
+    static struct blocks *blocks; /* for the whole test: configurations borrow them */
     char *folder = top_file("share/metrics");
     if (!blocks && blocks_read(folder, &blocks, err) < 0)
         exit(99);
@@ -352,7 +352,7 @@ static int take_wishes(struct at_hand *h)
     return status;
 }
 
-/* Of what is wanted for a diagnosis: "want", then each on a line. */
+/* The metrics for a diagnosis: "want", followed by one per line. */
 static const char *const *wanted_of(char *wishes)
 {
     static const char *list[8];
@@ -364,7 +364,7 @@ static const char *const *wanted_of(char *wishes)
     return n ? list : NULL;
 }
 
-/* "= PATH", and behind it the outline; "= PATH none": nobody knows it, "= PATH !": it cannot be read. Takes the text to pieces. */
+/* "= PATH", followed by the outline; "= PATH none": unknown, "= PATH !": unreadable. Modifies the text. */
 static void outlines_of(char *text, struct drawn_module *list, size_t most)
 {
     size_t n = 0;
@@ -453,7 +453,7 @@ static struct experiment *built_of(struct at_hand *h, const char *body)
     return e;
 }
 
-/* The experiment as a database at the path, and, where it is wanted, read from there. */
+/* Writes the experiment as a database at the path and, if requested, reads it back. */
 static struct experiment *as_database(struct at_hand *h, struct experiment *e, const char *name, bool read)
 {
     char *path = path_join(h->folder, name);
@@ -480,7 +480,7 @@ static void make_databases(struct at_hand *h)
     h->given[WISHES] = wishes;
 }
 
-/* The program, what was measured of it, and what became of it since. */
+/* Creates the program and its measurements, and applies later changes. */
 static void write_measured(struct at_hand *h)
 {
     write_programs(h);
@@ -530,9 +530,9 @@ static struct experiment *built(struct at_hand *h)
     return h->back && e ? as_database(h, e, "back.db", true) : e;
 }
 
-/* ---- what is given --------------------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------------------------------- */
 
-/* The one that is given is what is printed. */
+/* The last input given is printed. */
 static void take_input(void *ctx, const char *which, const char *text)
 {
     struct at_hand *h = ctx;
@@ -688,7 +688,7 @@ static void say_found(const struct experiment *e, const char *words, struct buf 
     expr_free(expr);
 }
 
-/* Of each module, the runs that it was measured in. */
+/* For each module, the runs in which it was measured. */
 static void say_measured(const struct experiment *e, struct buf *out)
 {
     for (place_ix i = 0; i < e->place_count; i++) {
@@ -900,7 +900,7 @@ static void make_experiment(struct at_hand *h)
         h->e->metrics[m].exact_total = NAN;
 }
 
-/* What is said without the folder's name. */
+/* Replaces the folder's name in messages. */
 static void put_back(const struct at_hand *h, struct buf *out)
 {
     char *text = replaced(h, out->bytes ? out->bytes : "", true);
@@ -970,7 +970,7 @@ static void make_output(void *ctx, const char *what, struct buf *out)
         put_back(h, out);
 }
 
-/* Of names of many letters the first 42 and the last 18, however many bytes a letter has. */
+/* Long names are shortened to the first 42 and the last 18 characters, whatever their size in bytes. */
 static void test_long_names(void)
 {
     static const char *const letters[] = {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9d\x94\xbd"};
@@ -1022,7 +1022,7 @@ static void test_numbers(void)
     }
 }
 
-/* More rows than are written at a time: each is there, in its order. */
+/* More rows than are written at once: each is present, in order. */
 static void test_many_rows(void)
 {
     enum { ROWS = 6000 };

@@ -17,7 +17,7 @@ static char *folder, *out_dir;
 
 static struct left { /* behind */
     struct raw_head head;
-    struct mhsim_row rows[4]; /* row 0 is what is beyond the limits */
+    struct mhsim_row rows[4]; /* row 0 collects the overflow */
     struct mhsim_pair pairs[3];
     struct raw_object objects[9];
     struct raw_module modules[2];
@@ -76,7 +76,7 @@ static void make_file(void)
     left.rows[1].levels[2] = (struct mhsim_counts){.accesses = 100, .misses = 1};
     left.rows[2].levels[0] = (struct mhsim_counts){.accesses = 20, .misses = 20};
     left.rows[3].levels[1] = (struct mhsim_counts){.write_backs = 1};
-    set_level(3, "none", false, 0); /* of which there is none: that is not among the levels that are counted */
+    set_level(3, "none", false, 0); /* it does not exist: the level is not counted */
     left.rows[1].levels[3] = (struct mhsim_counts){.accesses = 77, .misses = 7};
     left.pairs[1] = (struct mhsim_pair){1, 2, 0, 0, 4, 1};
     left.pairs[2] = (struct mhsim_pair){2, 1, 1, 0, 2, 0};
@@ -88,7 +88,7 @@ static void put_at(int fd, const void *bytes, size_t n, uint64_t at)
         CHECK(false);
 }
 
-/* What may stand behind the rows of a table that are counted, and would be refused in it. */
+/* Data after the counted rows of a table that would be invalid inside it. */
 static uint8_t behind[sizeof left.modules + sizeof left.objects];
 
 /* The sparse file, as long as `len` where that is not 0. */
@@ -109,7 +109,7 @@ static void write_raw(uint64_t len)
     mem_free(path);
 }
 
-/* ---- what becomes of it ------------------------------------------------------------------------------------------------ */
+/* ---- result ------------------------------------------------------------------------------------------------------ */
 
 static void put_context(struct buf *b, const struct hpcprof *p, uint32_t row)
 {
@@ -120,7 +120,7 @@ static void put_context(struct buf *b, const struct hpcprof *p, uint32_t row)
                    (unsigned long long)p->contexts[row].address);
 }
 
-/* A row a line: texts, numbers ("." for none), contexts, and of other tables the first text. */
+/* One row a line: strings, numbers ("." if missing), contexts, and the first string of rows in other tables. */
 static void put_table(struct buf *b, const struct hpcprof *p, const char *name)
 {
     const struct table *t = table_list_find(&p->tables, name);
@@ -260,7 +260,7 @@ static void test_whole(void)
     hpcprof_free(p);
 }
 
-/* Of one thing changed, one part of the measurement. */
+/* Changes one input and prints the affected part of the measurement. */
 static void test_changes(void)
 {
     static const struct {
@@ -358,7 +358,7 @@ static void test_changes(void)
     hpcprof_free(p);
     static const struct mhsim_counts alone[] = {
         {.accesses = 1}, {.evictions = 1}, {.write_backs = 1}, {.prefetches = 1}, {.misses = 1}};
-    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) { /* what is counted alone, too */
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) { /* also the one that is counted separately */
         make_file();
         memset(left.rows[1].levels, 0, sizeof left.rows[1].levels);
         left.rows[1].levels[0] = alone[i];
@@ -432,7 +432,7 @@ static void test_names(void)
     }
 }
 
-/* The process may have written anything over it. `fill`: so many bytes of 'x', else the value. */
+/* The process may have overwritten any of it. `fill`: number of bytes of 'x', otherwise the value. */
 static void test_overwritten(void)
 {
     static const struct {
@@ -528,7 +528,7 @@ static void check_refused(const char *from, const char *to, const char *beginnin
         printf("# %s\n", err.msg);
 }
 
-/* Of several files all are taken, up to one that cannot be. */
+/* Several files are all read, up to the first that cannot be. */
 static void test_files(void)
 {
     char *second = mem_printf("%s/8" RAW_SUFFIX, folder), *first = mem_printf("%s/7" RAW_SUFFIX, folder),

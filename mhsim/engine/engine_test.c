@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulator against closed forms, and against a naive one made of lists, for every policy. */
+/* The simulator compared with closed forms, and with a naive one based on lists, for every policy. */
 #include "config.h"
 #include "tests/fakes/fake_mmap_memory.h"
 
@@ -35,7 +35,7 @@ struct naive_level {
     bool *tree;               /* sets x ways: node 1 is the root */
     uint64_t *full, in_full;  /* of a level of this size without sets: the most recent first */
     uint64_t sets, blocks;
-    uint32_t grain; /* bytes that are told apart */
+    uint32_t grain; /* granularity in bytes of tracked use */
     bool seen[NAIVE_BLOCKS];
 };
 
@@ -57,7 +57,8 @@ static struct mhsim_counts *naive_counts(struct naive *s, int row, uint32_t k)
     return s->quiet ? &s->sink : &s->rows[row][k];
 }
 
-/* What a block held of the one that goes, with the coarser grain of the two: a level's lines are no larger than those of the next. */
+/* Merges the used bytes of the evicted block, at the coarser granularity: a level's lines are no larger than those of
+   the next level. */
 static void naive_hold(bool *used, const struct naive_level *n, const struct naive_block *gone,
                        const struct naive_level *from, uint32_t shift)
 {
@@ -141,7 +142,7 @@ static bool naive_in_full(struct naive_level *n, uint64_t block)
 static void naive_install(struct naive *s, uint32_t core, uint32_t k, uint64_t block, const struct naive_block *what,
                           int evictor);
 
-/* taken: another core stores into it. */
+/* taken: invalidated by another core's store. */
 static void naive_evict(struct naive *s, uint32_t core, uint32_t k, struct naive_block *b, int evictor, bool taken)
 {
     struct naive_level *n = s->levels[core][k];
@@ -217,7 +218,7 @@ static void naive_take(struct naive *s, uint32_t core, uint32_t k, int row, uint
         }
 }
 
-/* Far addresses, pieces of FAR_BYTES: where in the tables of what was seen and touched they stand. */
+/* Distant addresses, in chunks of FAR_BYTES: their index in the tables of seen and touched blocks. */
 enum { FAR_BYTES = 16384, FAR_PIECES = 6 };
 static const uint64_t far_pieces[FAR_PIECES] = {(1 << 24) - 8192, /* across the first two regions of 2^18 lines */
                                                 1024ull
@@ -236,7 +237,7 @@ static uint64_t compact(uint64_t address)
 
 static void naive_access(struct naive *s, uint32_t k, int row, uint64_t address, uint32_t size, bool write);
 
-/* Read through the next levels as if a miss had been. */
+/* Reads through the next levels as after a miss. */
 static void naive_fetch(struct naive *s, uint32_t k, int row, uint64_t address)
 {
     uint32_t core = s->core_of[row];
@@ -250,7 +251,8 @@ static void naive_fetch(struct naive *s, uint32_t k, int row, uint64_t address)
     naive_install(s, core, k, block, &(struct naive_block){.owner = row, .writer = -1, .fetched = true}, row);
 }
 
-/* The next line, or where a stride that came twice leads to: less than a line, to the next one that way. */
+/* The next line, or the target of a stride seen twice; a stride below a line leads to the adjacent line in its
+   direction. */
 static void naive_ahead(struct naive *s, uint32_t k, int row, uint64_t address)
 {
     const struct machine_level *l = &s->machine->levels[k];
@@ -331,7 +333,7 @@ static void naive_access(struct naive *s, uint32_t k, int row, uint64_t address,
     naive_ahead(s, k, row, address);
 }
 
-/* At the first level of a chain: each of its blocks that the access touches, one in `sample_sets` of them. */
+/* At the first level of a chain: each block that the access touches, one in `sample_sets` of them. */
 static void naive_pieces(struct naive *s, uint32_t k, int row, uint64_t address, uint32_t size, bool write)
 {
     uint64_t line = s->machine->levels[k].line, end = address + size;
@@ -600,7 +602,7 @@ static struct machine_memory machine_of(const struct machine_level *levels, unsi
     return m;
 }
 
-/* A sanitizer makes the naive simulator ten times slower, and looks for other mistakes. */
+/* A sanitizer makes the naive simulator ten times slower, and detects other errors. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
@@ -642,7 +644,7 @@ static void check_same(const struct mhsim *s, const struct naive *n, const struc
     CHECK_NAMED(adds_up(s, m), "... and its totals add up");
 }
 
-/* second: a second core comes in the middle, and does nothing. helpers: threads of the simulator's own. */
+/* second: a second core starts in the middle and stays idle. helpers: threads of the simulator. */
 static void check_random(const struct random_case *c, bool second, unsigned helpers)
 {
     struct machine_memory m = machine_of(c->levels, c->count);
@@ -716,7 +718,7 @@ static void check_far(unsigned caches, unsigned tlbs, unsigned shift, bool secon
 
 enum { DRAWN_MACHINES = 160, DRAWN_ACCESSES = 2400, DRAWN_ROWS = 9, DRAWN_BYTES = 40000 };
 
-/* plain: as most are, so that nothing else has to be asked. */
+/* plain: a usual configuration, for which nothing else has to be checked. */
 static void draw_level(struct machine_level *l, bool plain, uint32_t line)
 {
     static const uint8_t policies[] = {MACHINE_LRU, MACHINE_LRU, MACHINE_PLRU, MACHINE_RANDOM};
@@ -767,7 +769,7 @@ struct drawn {
     uint64_t at[NAIVE_CORES * DRAWN_ROWS];
 };
 
-/* Row 0, where there is no other, is of the first core. */
+/* Row 0, if it is the only one, belongs to the first core. */
 static void drawn_rows(struct drawn *d, uint32_t core)
 {
     for (uint64_t i = 0; i < DRAWN_ROWS; i++) {
@@ -784,7 +786,8 @@ static void drawn_core(struct drawn *d)
     drawn_rows(d, core);
 }
 
-/* By cores that come one by one; some of it quiet. What rows met while quiet, and of what came ahead of time, each side sees in its own way. */
+/* With cores that start one by one, and quiet phases. The two simulators treat rows seen while quiet, and prefetches,
+   differently. */
 static void drawn_life(struct drawn *d, uint32_t cores, bool quiets)
 {
     struct batch batch = {.count = 0};
@@ -820,8 +823,8 @@ static void forget_news(struct drawn *d, bool cold)
         }
 }
 
-/* Between cores, one size of lines: a store takes from others what is of its own line at each level, and parts beside it that a longer
-   line of the next level has as well stay where they are. */
+/* Several cores with equal line sizes: a store invalidates its own line in the other cores at each level; neighbouring
+   parts of a longer line of the next level stay valid. */
 static bool private_alike(const struct machine_memory *m)
 {
     for (uint32_t i = 1; i < m->level_count; i++)
@@ -907,8 +910,8 @@ static void check_streams(void)
     }
 }
 
-/* A matrix of n x n doubles transposed: the column side walks n blocks apart. With n a power of two and 64 sets, all
-   fall into few sets; with a leading dimension of n + 8 they spread. */
+/* Transposition of a matrix of n x n doubles: the column side has a stride of n blocks. With n a power of two and 64
+   sets, all blocks fall into few sets; with a leading dimension of n + 8 they spread. */
 static void check_transposition(void)
 {
     enum { N = 64 };
@@ -922,7 +925,7 @@ static void check_transposition(void)
             }
         struct mhsim_counts r = counts_of(&t, from), w = counts_of(&t, to);
         CHECK_INT(r.cold + w.cold, 2 * N * N / 8);
-        if (lead == N * 8) { /* every column lies in one set: none of its blocks stays until the next column */
+        if (lead == N * 8) { /* every column maps to one set: none of its blocks survives until the next column */
             CHECK_INT(w.misses, N * N);
             CHECK_INT(w.conflict, N * N - N * N / 8);
         } else { /* 512 blocks of columns and one row: they fit, but where the row passes */
@@ -972,8 +975,8 @@ static void check_matrix_orders(void)
     }
 }
 
-/* Two arrays that lie a multiple of the way's size apart, in a level of one way: each throws the other out every time.
- */
+/* Two arrays at a distance of a multiple of the way size, in a direct-mapped level: each access evicts the other
+   array's block. */
 static void check_ping_pong(void)
 {
     struct trial t = trial_of(4096, 1, true);
@@ -1027,7 +1030,7 @@ static void check_prefetch(uint8_t kind, uint64_t stride, uint64_t misses)
     mhsim_free(s);
 }
 
-/* Of one block in 16: only what is itself of these is fetched ahead. */
+/* With one block in 16 sampled, only blocks in the sample are prefetched. */
 static void check_prefetch_in_samples(uint8_t kind, uint64_t stride, uint64_t misses, uint64_t prefetches)
 {
     struct machine_level l = {.name = "L1", .size = 32768, .line = 64, .ways = 8, .prefetch = kind};
@@ -1102,8 +1105,9 @@ static void check_samples(void)
     mhsim_free(s);
 }
 
-/* What changes the levels while nothing is counted: the simulator of one thread, in batches, against that of several, one
-   access after the other. Which blocks are new to a row that brought them in while quiet, each of them sees in its own way. */
+/* For accesses that change the levels while nothing is counted: the single-threaded simulator, in batches, compared
+   with the multithreaded one, access by access. Blocks first fetched by a row while quiet are counted differently by
+   the two. */
 static bool same_but_distinct(struct mhsim_counts a, const struct mhsim_counts *b)
 {
     a.distinct = b->distinct;
@@ -1123,7 +1127,7 @@ static void check_quiet(unsigned caches)
     struct mhsim *one = mhsim_create(&m, &o), *many = mhsim_create(&m, &o);
     uint32_t core = mhsim_core(one), same = mhsim_core(many);
     static struct mhsim_reference refs[MOST];
-    mhsim_core(many); /* a second thread, which does nothing */
+    mhsim_core(many); /* a second thread, which is idle */
     mhsim_help(one, 1 + caches % 2, NULL);
     for (int round = 0; round < ROUNDS; round++) {
         size_t n = 1 + random_below(MOST), used = round % 20 < 10 ? ROWS : 8;
@@ -1176,7 +1180,7 @@ static void check_met_quietly(uint32_t row_count)
     mhsim_free(s);
 }
 
-/* ---- memory, which is none of the heap's ----------------------------------------------------------- */
+/* ---- memory outside of the heap -------------------------------------------------------------------- */
 
 static long mapped_pages(void)
 {
@@ -1189,7 +1193,7 @@ static long mapped_pages(void)
     return pages;
 }
 
-/* Far addresses by many rows, so that all tables are there. */
+/* Distant addresses in many rows, so that all tables exist. */
 static void live_and_die(const struct machine_memory *m, bool classify, bool second)
 {
     struct mhsim_options o = {.classify = classify};
@@ -1228,7 +1232,7 @@ static const struct machine_level little_levels[] = {
     {.name = "TLB2", .size = 10 * 4096, .line = 4096, .ways = 5, .tlb = true},
 };
 
-/* ---- threads of its own ------------------------------------------------------------------------- */
+/* ---- threads of the simulator ------------------------------------------------------------------- */
 
 static unsigned helpers_begun, helpers_alike;
 static uint32_t caller_sleeps, helper_sleeps; /* how often they did */
@@ -1239,7 +1243,7 @@ int fake_yield(void)
     return sched_yield();
 }
 
-/* Of the simulator's threads: how they sleep. */
+/* The futex calls of the simulator's threads. */
 long fake_syscall(long number, ...)
 {
     long a[6];
@@ -1273,7 +1277,7 @@ static void helper_begins(void)
         wait_for(&caller_sleeps);
 }
 
-/* One for each chain, of which there are two at most; the caller's signals are as they were. */
+/* One for each chain, at most two; the caller's signal mask is unchanged. */
 static void check_helpers(unsigned wanted, unsigned tlbs)
 {
     struct machine_memory m = machine_of(little_levels, 3 + tlbs);
@@ -1290,7 +1294,7 @@ static void check_helpers(unsigned wanted, unsigned tlbs)
     for (uint64_t i = 0; i < 400; i++)
         mhsim_access(s, row, 4096 + 8 * i, 8, false);
     mhsim_wait(s);
-    if (want) /* neither spins */
+    if (want) /* neither of them spins */
         wait_for(&helper_sleeps);
     CHECK(want == 0 || caller_sleeps > 0);
     pthread_sigmask(SIG_SETMASK, NULL, &behind);
@@ -1303,7 +1307,7 @@ static void check_helpers(unsigned wanted, unsigned tlbs)
 
 /* ---- limits, and too little memory ------------------------------------------------------------------ */
 
-/* What found no room among the pairs is in pair 0. */
+/* Pairs that do not fit are counted in pair 0. */
 static bool same_pairs_or_fewer(const struct mhsim *s, const struct naive *n)
 {
     size_t count;
@@ -1321,7 +1325,7 @@ static bool same_pairs_or_fewer(const struct mhsim *s, const struct naive *n)
     return ours == theirs;
 }
 
-/* Who met a block may be forgotten, no meeting is made up. */
+/* Rows that met a block may be forgotten, but never invented. */
 static bool no_more_news(const struct mhsim *s, const struct naive *n)
 {
     size_t count;
@@ -1370,7 +1374,7 @@ static bool lives_with_little(const struct machine_memory *m, const struct mhsim
     if (core == 0) {
         drawn_rows(&d, core);
         far_life(&d, 1200 / LESS);
-        good &= no_more_news(d.s, d.n); /* (of what the caches are then told, some may be lost) */
+        good &= no_more_news(d.s, d.n); /* (some of the resulting notifications to the caches may be lost) */
         drawn_core(&d);
         far_life(&d, 600 / LESS);
         good &= adds_up(d.s, m);
@@ -1404,7 +1408,7 @@ static void check_little_memory(void)
     }
 }
 
-/* Blocks of which nothing is known but where they lie: each that comes is none that was never there. */
+/* Blocks known only by their address: each counts as one seen before. */
 static void check_without_regions(bool second)
 {
     struct machine_memory m = machine_of(little_levels, 5);
@@ -1430,7 +1434,7 @@ static void check_without_regions(bool second)
     mhsim_free(d.s);
 }
 
-/* Row 0 and pair 0 have what is beyond the limits. */
+/* Row 0 and pair 0 collect the overflow. */
 static void check_few_rows(uint64_t rows_most, uint64_t pairs_most, unsigned helpers)
 {
     struct machine_memory m = machine_of(little_levels, 5);
@@ -1457,7 +1461,7 @@ static void check_few_rows(uint64_t rows_most, uint64_t pairs_most, unsigned hel
     mhsim_free(d.s);
 }
 
-/* Each has levels of its own, those behind the last share them in turn. */
+/* Each core has levels of its own; cores beyond the limit share them in turn. */
 static void check_many_cores(void)
 {
     struct machine_level levels[MACHINE_LEVELS];
@@ -1486,7 +1490,7 @@ static void check_many_cores(void)
     mhsim_free(s);
 }
 
-/* A level without sets against a list; its table has room for twice as many blocks at most. */
+/* A fully associative level, compared with a list; its table has room for at most twice as many blocks. */
 static void check_full(void)
 {
     bool good = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hooks of programs compiled by hpcview-cc: each hook reports one access of its size, or pieces that fit a register;
- * blocks of memory, the heap and the ways to end behave as without us, and are reported.
+ * memory block functions, the heap and the ways to exit behave as without instrumentation, and are reported.
  */
 #include "config.h"
 #include "tests/fakes/fake_runtime.h"
@@ -65,7 +65,7 @@ static const struct {
 static const struct {
     const char *name;
     void (*call)(uint64_t, uint64_t);
-    uint32_t at_once; /* this large it is one access */
+    uint32_t at_once; /* up to this size it is one access */
     bool write;
 } ranges[] = {RANGES(ROW)};
 enum {
@@ -74,7 +74,7 @@ enum {
     RANGES_COUNT = sizeof ranges / sizeof *ranges
 };
 
-static uint64_t frame; /* of who called */
+static uint64_t frame; /* of the caller */
 static volatile unsigned calls;
 
 #ifdef __x86_64__
@@ -87,7 +87,7 @@ static __attribute__((noinline)) void call_one(void (*hook)(uint64_t), uint64_t 
 {
     frame = OWN_FRAME;
     hook(address);
-    calls++; /* (the call is none that is a jump) */
+    calls++; /* (a tail call is not counted) */
 }
 
 static __attribute__((noinline)) void call_range(void (*hook)(uint64_t, uint64_t), uint64_t address, uint64_t size)
@@ -97,7 +97,8 @@ static __attribute__((noinline)) void call_range(void (*hook)(uint64_t, uint64_t
     calls++;
 }
 
-/* The pieces of a block: a new one where the address is one of 32, or all of it where it is small enough. The one behind. */
+/* The pieces of a block: split at multiples of 32, or all of it if it is small enough. Returns the number after the
+   last one. */
 static uint32_t expect_block(uint32_t at, uint64_t address, uint64_t size, uint64_t at_once, bool write, bool *good)
 {
     for (uint64_t from = 0, to; from < size; from = to, at++) {
@@ -136,7 +137,7 @@ static void test_hooks(void)
         check_told(address, hooks[i].size, 64, hooks[i].write, hooks[i].name);
     }
     me->numbered = 0;
-    for (uint32_t i = 0; i < NUMBERED_COUNT; i++) { /* the program has looked at the numbers itself */
+    for (uint32_t i = 0; i < NUMBERED_COUNT; i++) { /* the program has used the numbers itself */
         uint64_t address = random64();
         call_one(numbered[i].call, address);
         CHECK_INT(recorded->count, 0);
@@ -171,12 +172,12 @@ static void test_ranges(void)
 /* ---- blocks of memory ------------------------------------------------------------------------------ */
 
 enum { ROOM = 300 };
-/* (through pointers: a compiler knows better than to call them) */
+/* (through pointers: a compiler would replace direct calls) */
 static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
 static void *(*volatile move)(void *, const void *, size_t) = memmove;
 static void *(*volatile set)(void *, int, size_t) = memset;
 
-/* One call, and what it has made of memory against what it should. */
+/* One call, and its effect on memory compared with the expected one. */
 static bool block_is_moved(uint32_t how, uint32_t to, uint32_t from, uint32_t n)
 {
     static uint8_t here[ROOM], was[ROOM];
@@ -218,12 +219,12 @@ static bool blocks_are_moved(uint32_t times, bool on)
     return good;
 }
 
-/* Before the constructor of hooks.c, who looks for the C library's own. */
+/* Runs before the constructor of hooks.c, which looks up the C library's functions. */
 static bool moved_early;
 __attribute__((constructor(101))) static void begin_early(void)
 {
     void *after[2];
-    backtrace(after, 2); /* (asks for memory the first time) */
+    backtrace(after, 2); /* (allocates memory on first use) */
     recorded_note((struct recorded){.what = OPENED});
     recorded->count = 0;
     moved_early = blocks_are_moved(200, false) && blocks_are_moved(200, true);
@@ -235,7 +236,7 @@ static void test_blocks(void)
     CHECK(moved_early);
     CHECK(blocks_are_moved(200, true));
     CHECK(blocks_are_moved(50, false));
-    runtime_me = &busy; /* the simulator's own are none of the program's */
+    runtime_me = &busy; /* the simulator's own accesses are not the program's */
     runtime_on = true;
     uint8_t here[8] = {1, 2}, there[8];
     copy(there, here, 8);
@@ -293,7 +294,7 @@ static void test_heap(bool on)
 void *_Znwm(size_t);
 void *_Znam(size_t);
 
-/* C++'s asks malloc from the library's code: for who called the operator. */
+/* The C++ operators call malloc from library code: the allocation belongs to the operator's caller. */
 static void test_operators(void)
 {
     if (_Znwm(8) == NULL && !dlopen("libstdc++.so.6", RTLD_NOW | RTLD_GLOBAL)) {
@@ -339,7 +340,7 @@ static void test_calls(void)
     recorded->count = 0;
 }
 
-/* ---- ways to end ---------------------------------------------------------------------------------------------- */
+/* ---- ways to exit --------------------------------------------------------------------------------------------- */
 
 #define CHECKED "test \"$#:$1:$2:$HOOKS_TEST\" = '2:a b:c:yes' && exit 17"
 
@@ -400,7 +401,7 @@ static void test_ends(void)
         if (pid == 0)
             end_by(way);
         waitpid(pid, &status, 0);
-        CHECK_INT(recorded->rows[0].what, SETTLED); /* before its memory was another's as well */
+        CHECK_INT(recorded->rows[0].what, SETTLED); /* before its memory was reused */
         if (signals[way])
             CHECK(WIFSIGNALED(status) && WTERMSIG(status) == signals[way]);
         else

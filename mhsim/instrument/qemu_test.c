@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * QEMU's plugin with a QEMU made here: it shows instructions, and reports accesses in the pieces that QEMU makes of
- * them. What the simulator is told must be what the program did. What the library preloaded into such programs (heap.c) asks the
- * kernel comes to the plugin as well.
+ * QEMU's plugin with a fake QEMU, which translates instructions, and reports accesses split as QEMU does. The simulator
+ * must receive the program's accesses. System calls of the library preloaded into such programs (heap.c) reach the
+ * plugin as well.
  */
 #include "config.h"
 #include "mhsim/instrument/decode.h"
@@ -25,7 +25,7 @@ int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t *, int argc, char **
 
 struct qemu_plugin_insn {
     uint64_t address; /* the guest's */
-    uint8_t *host;    /* NULL: QEMU does not know it */
+    uint8_t *host;    /* NULL: unknown to QEMU */
     size_t size;
     qemu_plugin_mem_cb recorded;
     void *data;
@@ -111,7 +111,7 @@ static qemu_plugin_meminfo_t info_of(uint32_t size, bool write)
     return shift | (uint32_t)write << 16 | below(2) << 5;
 }
 
-/* Has it what interface 2 has? Asked by a constructor: see test_version. */
+/* Are the functions of interface 2 available? Called by a constructor: see test_version. */
 void *dlsym(void *handle, const char *name)
 {
     (void)handle;
@@ -154,7 +154,7 @@ static const struct known {
     {{0x48, 0x8d, 0x44, 0x24, 0x08}, 5, 0, false, false, false},      /* lea rax, [rsp + 8] */
     {{0x48, 0x01, 0xd8}, 3, 0, false, false, false},                  /* add rax, rbx */
     {{0x0f, 0x0b}, 2, 0, false, false, false},                        /* ud2 */
-    {{0x06}, 1, 0, false, false, false},                              /* none at all */
+    {{0x06}, 1, 0, false, false, false},                              /* no access */
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -173,7 +173,7 @@ static void test_decode(void)
 #ifdef HAVE_CAPSTONE
 #include <capstone/capstone.h>
 
-/* How much an instruction reads or writes as people write it: the registers in front of the address. */
+/* Access size of an instruction by its assembly operands: the registers before the address. */
 static uint32_t width_of(const char *name, const char *operands)
 {
     static const struct {
@@ -287,7 +287,7 @@ static void make_program(int which)
         n = 1 + below(9);
         n = n < INSNS - from ? n : INSNS - from;
         translate(from, n);
-        if (below(2)) /* QEMU forgets what it has translated, and does it again */
+        if (below(2)) /* QEMU discards its translations and repeats them */
             translate(from, n);
     }
 }
@@ -349,7 +349,7 @@ static void execute_any(void)
 
 static void *execute_elsewhere(void *ctx)
 {
-    struct recorded kept = part; /* what waits for its other pieces does so in its own thread */
+    struct recorded kept = part; /* pieces of a split access are pending per thread */
     (void)ctx;
     part.what = 0;
     for (uint32_t i = 0; i < 8; i++)
@@ -388,7 +388,7 @@ static void test_program(int which)
     recorded_head.instructions = 0;
 }
 
-/* ---- what programs ask the kernel ---------------------------------------------------------------------- */
+/* ---- the program's system calls ------------------------------------------------------------------------ */
 
 static bool in_program; /* the library's calls come from one */
 
@@ -397,7 +397,7 @@ static void ask(int64_t number, uint64_t a1, uint64_t a2, uint64_t a3)
     on_syscall(77, 0, number, a1, a2, a3, 4, 5, 6, 7, 8);
 }
 
-/* What heap.c asks. */
+/* The system calls of heap.c. */
 long syscall(long number, ...)
 {
     va_list more;
@@ -463,7 +463,7 @@ static void *asked(void *p, uint64_t size, int error)
     CHECK(p && recorded->count == 1 && t->what == ALLOCATED && t->address == (uint64_t)(uintptr_t)p + base &&
           t->size == size);
     CHECK_INT(error, 5);
-    /* One of the functions around here: compilers place them before and behind each other. */
+    /* One of the functions around here: compilers place them before and after each other. */
     CHECK_NAMED(t->code - base - (uint64_t)(uintptr_t)asked + 0x4000 < 0x8000, "who asked for it");
     recorded->count = 0;
     runtime_on = in_program = true;
@@ -558,7 +558,7 @@ int main(int argc, char **argv)
     RUN(test_install);
     for (int i = 0; i < 3; i++)
         test_program(i);
-    test_syscalls(59, 322); /* with a base; what comes behind it is without */
+    test_syscalls(59, 322); /* with a dirfd; the following ones are without */
     test_program(3);
     CHECK(install("aarch64", false));
     recorded->count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a program is started to be simulated: this test is the program, and QEMU, under other names, and writes down what each
- * of them was given: words, orders, variables. What it leaves behind is as little as makes a measurement.
+ * How a program is started for simulation: this test acts as the program and, under other names, as QEMU, and records
+ * the arguments, orders and variables of each. It leaves a minimal measurement.
  */
 #include "mhsim/shared_layout.h"
 
@@ -21,7 +21,7 @@
 
 #define FOLDER_VARIABLE "RUN_TEST_FOLDER"
 
-/* ---- what is started -------------------------------------------------------------------------------------------- */
+/* ---- started programs ------------------------------------------------------------------------------------------- */
 
 static void copy_file(const char *from_folder, const char *to_folder, const char *name)
 {
@@ -65,8 +65,8 @@ static void leave_raw(const char *folder)
     mem_free(raw);
 }
 
-/* What the terminal sends to both is for us alone; what is sent to who waits for us comes here too, asked again as it
- * may not wait yet. */
+/* Terminal signals reach both, but only the parent handles them; a signal sent to the waiting parent is forwarded, and
+ * sent again in case the child is not waiting yet. */
 static bool signals_come(void)
 {
     static const int both[] = {SIGINT, SIGQUIT}, passed[] = {SIGTERM, SIGHUP};
@@ -145,7 +145,7 @@ static void put_file(const char *name, const char *text)
     mem_free(path);
 }
 
-/* Caller frees; "" where there is none. */
+/* The caller frees the result; "" if there is no file. */
 static char *take_file(const char *name, size_t *n)
 {
     static char bytes[1 << 16];
@@ -162,7 +162,7 @@ static char *take_file(const char *name, size_t *n)
     return copy;
 }
 
-/* The result; words: what was started, a line each. */
+/* Returns the result; words: the programs started, one per line. */
 static int run(const struct mhsim_run_options *o, const char *const *argv, const char *mode, int *status, char **words)
 {
     size_t n;
@@ -472,7 +472,7 @@ static void allow_preload(void)
     mem_free(all);
 }
 
-/* ---- libraries: a loader that is a script, asked for a list of the test's own ------------------------------------------ */
+/* ---- libraries: the loader is a script that prints a list given by the test -------------------------------------- */
 
 static void put_bytes(const char *name, const void *bytes, size_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What looks around inside a simulated program, against plain definitions: rows of growing tables, maps, the files in
- * this address space as the dynamic linker knows them, this program's own variables, and variables in frames.
+ * The parts that examine a simulated process, compared with plain definitions: rows of growing tables, memory maps,
+ * files in this address space as listed by the dynamic linker, this program's own variables, and frame variables.
  */
 #include "config.h"
 #include "tests/fakes/fake_mmap_memory.h"
@@ -22,7 +22,7 @@
 
 static char folder[256];
 
-/* The maps come in pieces, as the kernel likes; behind them a line that nothing has room for, and one more. */
+/* The maps are returned in pieces, as by the kernel; then a line that exceeds every buffer, and one more. */
 static struct {
     long fd; /* of the maps; -1: not open */
     bool in_pieces;
@@ -91,7 +91,7 @@ static void test_store(void)
         if (!first)
             return;
         memset(first, 7, 24);
-        CHECK(mmap_store_add(&s, 10000 - before) == NULL); /* one too many: nothing changes */
+        CHECK(mmap_store_add(&s, 10000 - before) == NULL); /* one more than the limit: no change */
         CHECK_INT(*s.count, before + 1);
         uint8_t *rest = mmap_store_add(&s, 10000 - before - 1);
         CHECK(rest == (uint8_t *)store_get(&s, before + 1));
@@ -99,7 +99,7 @@ static void test_store(void)
         CHECK(first == (uint8_t *)store_get(&s, before) && first[23] == 7); /* rows never move */
         CHECK(mmap_store_add(&s, 1) == NULL);
         CHECK_INT(*s.count, 10000);
-        if (in_file) { /* what is written there stands in the file */
+        if (in_file) { /* data written there is in the file */
             uint8_t there[24] = {0};
             CHECK_INT(pread(fd, there, 24, 8192 + 2 * 24), 24);
             CHECK(memcmp(there, first, 24) == 0);
@@ -223,8 +223,7 @@ static void test_modules(void)
     CHECK_INT(alike, objects);
     uint64_t count = *modules.count;
     modules_refresh(&modules);
-    CHECK_INT(*modules.count,
-              count); /* nothing is new: not the files either that are mapped for reading their headers */
+    CHECK_INT(*modules.count, count); /* no change: files mapped to read their headers are not listed either */
     CHECK_INT(modules_find(&modules, 16), -1);
     char own[RAW_PATH] = "";
     CHECK(readlink("/proc/self/exe", own, sizeof own - 1) > 0);
@@ -233,7 +232,7 @@ static void test_modules(void)
         CHECK_STR(((struct raw_module *)store_get(&modules, (uint64_t)at))->path, own);
 }
 
-/* ---- files made here: what their notes say --------------------------------------------------------------------- */
+/* ---- generated files: their notes ------------------------------------------------------------------------------ */
 
 enum { FILES = 60, FILE_BYTES = 8192, NOTE_PARTS = 3, LOAD_PARTS = 3, ROOM = 1 << 20 };
 
@@ -249,7 +248,7 @@ static size_t put_note(uint8_t *to, const char *name, uint32_t name_size, uint32
     return all;
 }
 
-/* Some notes, of which one may be the number; a broken one is the last that is read. id: what was found before, or is. */
+/* Some notes, one of which may be the build id; a malformed one ends the reading. id: the expected build id. */
 static size_t put_notes(uint8_t *to, char *id)
 {
     size_t n = 0;
@@ -272,7 +271,8 @@ static size_t put_notes(uint8_t *to, char *id)
     return n;
 }
 
-/* end: of what is loaded, from the beginning on: pieces anywhere in the room, of no bytes too; one whose end is before it is none. */
+/* end: of the loaded segments, from the start: segments anywhere in the file, also empty ones; one that ends before its
+   start is ignored. */
 static void make_object(uint8_t *bytes, char *id, uint64_t *end)
 {
     Elf64_Ehdr e = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
@@ -327,11 +327,11 @@ static void test_notes(void)
     }
 }
 
-/* ---- files made here: their symbols ----------------------------------------------------------------------------- */
+/* ---- generated files: their symbols ----------------------------------------------------------------------------- */
 
 enum { SYMBOLS = 12, NAMES_BYTES = 200, DRAWN_FILES = 120 };
 
-/* After any but the first there are none. */
+/* All kinds but the first yield no symbols. */
 enum damage {
     SOUND,
     OTHER_SECTIONS,
@@ -356,8 +356,8 @@ struct made_file {
     char names[2][NAMES_BYTES];
 };
 
-/* Data of distinct addresses, in any order; some that are none: code, of other files, of no bytes, with a name behind
- * the names. */
+/* Data symbols at distinct addresses, in any order; and symbols to be ignored: code, undefined, empty, or with a name
+ * outside of the string table. */
 static void draw_symbols(Elf64_Sym *table, char *names)
 {
     memset(names, 'x', NAMES_BYTES);
@@ -380,10 +380,10 @@ static void draw_symbols(Elf64_Sym *table, char *names)
     names[NAMES_BYTES - 1] = '\0';
 }
 
-/* The table that counts is that of all symbols, where both are there in any order. Returns which; 2: none. */
+/* The full symbol table takes precedence if both tables exist, in any order. Returns the one used; 2: none. */
 static unsigned draw_file(struct made_file *f, enum damage damage)
 {
-    unsigned symtab = below(3), dynsym = symtab == 2 || below(2) ? 1 : 2; /* the place of each; 2: it is not there */
+    unsigned symtab = below(3), dynsym = symtab == 2 || below(2) ? 1 : 2; /* the index of each; 2: missing */
     unsigned counts = symtab < 2 ? symtab : dynsym;
     memset(f, 0, sizeof *f);
     f->part = (Elf64_Phdr){.p_type = PT_LOAD, .p_filesz = sizeof *f, .p_memsz = 8192};
@@ -430,8 +430,8 @@ static bool is_data(const Elf64_Sym *s)
            s->st_name < NAMES_BYTES;
 }
 
-/* By definition: the last one that begins there or before has it up to its end or the next one's begin; else it is a
- * gap. */
+/* By definition: the last symbol at or before the address covers it up to its end or the next symbol; otherwise it is
+ * in a gap. */
 static bool naive_symbol(const struct made_file *f, unsigned counts, uint64_t at, struct data_symbol *d)
 {
     const Elf64_Sym *before = NULL;
@@ -487,8 +487,8 @@ static void test_drawn_symbols(void)
     }
 }
 
-/* Whether a module is found where the first page of the file `name` in `dir` is mapped, whose first part is said to
- * begin at `offset`. */
+/* Is a module found if the first page of the file `name` in `dir` is mapped, with its first segment at file offset
+ * `begin`? */
 static struct made_file lone; /* what is_module maps; it is drawn afterwards for the next time */
 static uint64_t mapped_from;
 
@@ -514,7 +514,8 @@ static bool is_module(const char *dir, const char *name, uint64_t offset)
     return is;
 }
 
-/* A part's first page lies before it by less than the largest page; devices are no modules, nor is what lies among them. */
+/* The first page of a segment precedes it by less than the largest page size; devices and files among them are not
+   modules. */
 static void test_no_modules(void)
 {
     draw_file(&lone, SOUND);
@@ -541,7 +542,8 @@ static void test_no_modules(void)
         CHECK(!is_module("/dev/shm", strrchr(folder, '/') + 1, 0));
 }
 
-/* However the maps are read, the same modules are found, and one in the last line; what was opened for that is closed. */
+/* However the maps are split, the same modules are found, also in the last line; all files opened for that are
+   closed. */
 static void test_maps(void)
 {
     char own[256] = "", line[400];
@@ -586,7 +588,7 @@ static void test_maps(void)
 
 /* ---- this program's variables ----------------------------------------------------------------------- */
 
-#ifdef __clang__ /* whose sanitizer makes symbols longer by what it puts behind variables */
+#ifdef __clang__ /* whose sanitizer adds red zones to the sizes of symbols */
 #define AS_IT_IS __attribute__((no_sanitize("address")))
 #else
 #define AS_IT_IS
@@ -617,7 +619,7 @@ static void test_symbols(void)
             CHECK(d.lo == begin && d.hi == end);
         }
     }
-    /* each symbol has another number; between two there is a gap up to the next, code is no data */
+    /* each symbol has its own number; gaps extend to the next symbol; code is not data */
     const struct raw_module *m = store_get(&modules, (uint64_t)own);
     bool sound = true;
     uint64_t last = 0, found = 0, number = 0;
@@ -646,7 +648,7 @@ static void test_symbols(void)
     modules_close();
 }
 
-/* ---- variables that debug information knows ------------------------------------------------------------ */
+/* ---- variables known from debug information ------------------------------------------------------------ */
 
 enum { STATICS = 40, FRAMES = 60 };
 static struct mhsim_variable rows[STATICS + FRAMES];
@@ -673,8 +675,8 @@ static void make_variables(void)
     }
 }
 
-/* By definition: the smallest of those that hold the offset and are known at this code (of equals the last one); else the
-   gap between those that are. */
+/* By definition: the smallest variable that contains the offset and is in scope at this code (of equals the last one);
+   otherwise the gap between those in scope. */
 static const struct mhsim_variable *naive_in_frame(uint64_t pc, int64_t offset, int64_t *lo, int64_t *hi)
 {
     const struct mhsim_variable *best = NULL;
@@ -692,7 +694,7 @@ static const struct mhsim_variable *naive_in_frame(uint64_t pc, int64_t offset, 
     return best;
 }
 
-/* Before ours three of another file's, and two behind. */
+/* Before ours three of another file, and two after it. */
 static bool write_variables(const char *path, const struct raw_variables *heads, size_t bytes)
 {
     const struct mhsim_variable other = {.to = UINT64_MAX, .code_to = UINT64_MAX, .lo = -1000, .hi = 1 << 30};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is counted inside a simulated program, and for whom: random lives of a program (blocks from its heap, accesses by
- * several places of its code, phases, regions, threads, forks) against a table that a naive reading of shared_layout.h makes of them.
+ * Counts inside a simulated program and their attribution: random program runs (heap blocks, accesses from several code
+ * locations, phases, regions, threads, forks), compared with a table that is computed by a naive reading of
+ * shared_layout.h.
  *
- * Each life is a process of its own, which reads at its end what it left behind. An access counts once for each
- * of its lines, whatever the levels are like.
+ * Each run is a process of its own, which reads its own files at its end. An access counts once for each of its lines,
+ * whatever the levels are.
  */
 #include "config.h"
 #include "tests/fakes/fake_mmap_memory.h"
@@ -26,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[RAW_PATH + 1]; /* as long as one may be */
+static char folder[RAW_PATH + 1]; /* of the maximum length */
 
 /* ---- the kernel --------------------------------------------------------------------------------------------- */
 
@@ -59,7 +60,7 @@ int fake_yield(void)
     return sched_yield();
 }
 
-/* ---- what is expected ------------------------------------------------------------------------------------ */
+/* ---- expected counts ------------------------------------------------------------------------------------- */
 
 enum { PAGES = 96, ARENA = PAGES * 4096, CODES = 12, SITES = 6, ROWS = 4096 };
 static uint8_t *arena;
@@ -75,7 +76,7 @@ struct life {
     struct raw_orders orders;
     struct expected rows[ROWS];
     size_t count;
-    uint64_t owner[ARENA / 16]; /* of each 16 bytes: the site of the last block there, 0: none */
+    uint64_t owner[ARENA / 16]; /* for each 16 bytes: the site of the last block there, 0: none */
     uint64_t seen, simulated, lost;
     bool stopped;
     uint32_t depth, times; /* in the region; how often it was entered */
@@ -102,7 +103,7 @@ static bool in_region(void)
 
 static uint64_t bias; /* of this program */
 
-/* Modules are named by whole names at the end of their paths. */
+/* A module name matches a whole suffix of path components. */
 static bool is_here(const char *module)
 {
     return strcmp(module, "runtime_test") == 0 || strcmp(module, "runtime/runtime_test") == 0;
@@ -138,7 +139,7 @@ static void expect(uint64_t code, uint64_t address, uint32_t size, uint32_t kind
     e->split += lines > 1;
 }
 
-/* ---- what happens ------------------------------------------------------------------------------------------ */
+/* ---- events ------------------------------------------------------------------------------------------------ */
 
 static uint64_t code_at(uint32_t i)
 {
@@ -170,7 +171,7 @@ static void allocate_anywhere(void)
 {
     uint64_t most = below(3) == 0 ? ARENA / 2 : below(2) ? 3 * 4096 : 100;
     uint64_t size = 1 + below((uint32_t)most), offset = below((uint32_t)(ARENA - size) / 16) * 16;
-    if (below(4) == 0) /* of whole pages */
+    if (below(4) == 0) /* in whole pages */
         offset &= ~4095ull;
     allocate(offset, size, code_at(100 + below(SITES)));
 }
@@ -195,7 +196,7 @@ static void live(unsigned steps)
             touch_anywhere();
 }
 
-/* ---- what it left behind ----------------------------------------------------------------------------------- */
+/* ---- resulting files --------------------------------------------------------------------------------------- */
 
 static void *read_table(int fd, enum raw_table table, size_t row, uint64_t count)
 {
@@ -229,7 +230,7 @@ static bool same(uint64_t got, uint64_t wanted, const char *what)
     return got == wanted;
 }
 
-/* Of the file that this process made, its rows; NULL: it cannot be read. */
+/* Rows of the file written by this process; NULL: unreadable. */
 static struct mhsim_row *read_own(unsigned number)
 {
     char path[RAW_PATH + 100];
@@ -245,7 +246,7 @@ static struct mhsim_row *read_own(unsigned number)
     return rows;
 }
 
-/* false: it is not what was expected. */
+/* false: not as expected. */
 static bool look_back(unsigned number)
 {
     struct mhsim_row *rows = read_own(number);
@@ -307,13 +308,13 @@ static void end_life(const char *name)
     exit(!look_back(0));
 }
 
-/* In a process of its own: did all come as it was expected? */
+/* In a process of its own: was everything as expected? */
 static void check_life(const char *name, const struct raw_orders *orders, void (*lived)(void))
 {
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
-        alarm(200); /* (what waits forever) */
+        alarm(200); /* (for endless waits) */
         begin_life(*orders, name);
         lived();
         end_life(name);
@@ -338,7 +339,7 @@ static void lived_with_stops(void)
         live(below(700));
         life->stopped = below(2);
         runtime_measure(!life->stopped);
-        runtime_region("", below(2)); /* that is none */
+        runtime_region("", below(2)); /* no such region */
     }
 }
 
@@ -403,7 +404,7 @@ static void lived_with_a_child(void)
     if (pid == 0) {
         runtime_forked();
         struct raw_orders orders = life->orders;
-        memset(life, 0, sizeof *life); /* what it has from its parent's heap is nobody's here */
+        memset(life, 0, sizeof *life); /* heap blocks inherited from the parent have no owner here */
         life->orders = orders;
         life->core = 0;
         live(2500);
@@ -419,7 +420,8 @@ static void lived_with_a_child(void)
 
 /* ---- too little memory ----------------------------------------------------------------------------------------------- */
 
-/* In the child of a fork: nothing is open for it where any mapping is refused, nor for its own child. 9: none was. */
+/* In the child of a fork: opening fails cleanly if any mapping is refused, for the child and for its own child. 9: no
+   refusal. */
 static int open_poorly(unsigned granted)
 {
     made_memory.first = granted;
@@ -454,7 +456,7 @@ static void lived_with_poor_children(void)
     exit(!look_back(0) || granted < 8);
 }
 
-/* From some mapping on, no more is to be had: then an access may not be told from others, but each is counted. */
+/* From some mapping on, no memory is available: accesses may lose their attribution, but each is counted. */
 static unsigned granted_in_life;
 static void lived_poorly(void)
 {
@@ -474,7 +476,7 @@ static void lived_poorly(void)
     exit(!good);
 }
 
-/* ---- one at a time ------------------------------------------------------------------------------------------------ */
+/* ---- special cases ----------------------------------------------------------------------------------------------- */
 
 static void live_in_a_thread(unsigned steps)
 {
@@ -496,8 +498,8 @@ static void settle_by_another(void)
         exit(4);
 }
 
-/* One that ends or becomes another program sees to it that all that came before is there; where nothing waits, the first thread
-   goes on as it was. */
+/* A thread that exits or execs waits until all earlier accesses are processed; if none is pending, the first thread
+   continues unchanged. */
 static void lived_settled(void)
 {
     live(3000);
@@ -515,7 +517,7 @@ static void lived_settled(void)
     exit(!good || !look_back(0));
 }
 
-/* With the barrier accesses may wait, without it each is simulated at once. */
+/* With the barrier accesses may be deferred; without it each is simulated at once. */
 static void lived_waiting(void)
 {
     live(100);
@@ -551,7 +553,7 @@ static void note_yield(void)
     has_yielded = true;
 }
 
-/* Of who has the lock. */
+/* Called by the owner of the lock. */
 static void let_other_try(void)
 {
     goes_on = true;
@@ -568,7 +570,7 @@ static void *trying_thread(void *address)
     return NULL;
 }
 
-/* The maps are read with the lock held: who comes meanwhile lets others run. */
+/* The maps are read with the lock held: other threads meanwhile yield. */
 static void lived_locked(void)
 {
     pthread_t t;
@@ -590,13 +592,13 @@ static void lived_locked(void)
     life->core = 0;
 }
 
-/* ---- what addresses are of --------------------------------------------------------------------------------------- */
+/* ---- attribution of addresses ------------------------------------------------------------------------------------ */
 
 enum { STACK_BYTES = 1 << 18 };
 int counting_numbers[100];
 static char counting_text[33];
 
-/* A sanitizer makes statics longer. */
+/* A sanitizer enlarges static variables. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
@@ -609,7 +611,8 @@ static bool holds(uint64_t bytes, uint64_t wanted)
 #endif
 }
 
-/* A thread on a stack of ours: what lies right before and behind it is none of it, whatever its code was on before. */
+/* A thread on a stack provided by the test: addresses just before and after it do not belong to it, whatever stack its
+   code used before. */
 static void *thread_on_stack(void *at)
 {
     uint8_t *stack = at, *end = stack + STACK_BYTES;
@@ -646,7 +649,8 @@ static void lived_on_a_stack(void)
     life->core = 0;
 }
 
-/* A block that was asked for at a static's address, and what is no variable of two files: objects are of a kind and a file. */
+/* A heap block at the address of a static variable, and the unnamed data of two files: objects are identified by kind
+   and file. */
 static void lived_alike(void)
 {
     Dl_info of;
@@ -662,8 +666,8 @@ static void lived_alike(void)
     }
 }
 
-/* The maps are read again when addresses come of which nothing is known, and only then: a file that is mapped late is found at once,
-   whatever was on the heap before. */
+/* The maps are read again only for unknown addresses: a file mapped late is found at once, whatever was in the heap
+   there before. */
 static void lived_on_a_late_module(void)
 {
     enum { ROOM = 1 << 28 };
@@ -688,7 +692,7 @@ static void lived_on_variables(void)
                     "counting_numbers");
         touch_named(code, &counting_text[k % 33], 1, RAW_STATIC, (uint64_t)(uintptr_t)counting_text, "counting_text");
         touch_named(code, &local[k % 64], 1, RAW_STACK, 0, "");
-        uint64_t elsewhere = (uint64_t)(uintptr_t)arena + k * 8; /* said to be on another stack */
+        uint64_t elsewhere = (uint64_t)(uintptr_t)arena + k * 8; /* reported to be on another stack */
         runtime_access(code_at(code), elsewhere, 8, false, true, 0);
         expect(code_at(code), elsewhere, 8, RAW_STACK, 0, "");
         touch_named(code, (void *)(uintptr_t)16, 4, RAW_OTHER, 0, "");
@@ -711,7 +715,7 @@ static struct frame_made {
 } frames[FRAMES_MOST];
 static unsigned frame_count;
 
-/* Of the program's procedures, 0x40 bytes each: eight variables, some in others, some known in a part of it. */
+/* Of the program's procedures, 0x40 bytes each: eight variables, some nested, some in scope for a part of it. */
 static void make_variables(void)
 {
     uint64_t numbers = (uint64_t)(uintptr_t)counting_numbers - bias;
@@ -730,7 +734,7 @@ static void make_variables(void)
     }
 }
 
-/* As runtime_test.c has it: the smallest one there; of equals the last. */
+/* As in runtime_test.c: the smallest one there; of equals the last. */
 static const struct mhsim_variable *variable_at(uint64_t code, int64_t offset)
 {
     const struct mhsim_variable *best = NULL;
@@ -744,7 +748,8 @@ static const struct mhsim_variable *variable_at(uint64_t code, int64_t offset)
     return best;
 }
 
-/* From the outermost down; how much a procedure has is its own, and where it is called from. The last has code of its own. */
+/* From the outermost frame down; the frame size depends on the procedure and its call site. The last one has code of
+   its own. */
 static void make_frames(uint64_t *stack, uint64_t code)
 {
     unsigned depth = below(8) ? 1 + below(6) : 60 + below(12);
@@ -831,7 +836,7 @@ static void check_frames(void)
     unlink(path);
 }
 
-/* Whose code asked for a block is looked for when it is, not only when it is touched. */
+/* The module of an allocation's caller is looked up at the allocation, not at the first access. */
 static void lived_unseen(void)
 {
     allocate(0, 64, code_at(100));
@@ -856,7 +861,7 @@ static void lived_on_blocks(void)
         touch(1, offset + sizes[i] - 1, 1, true);
         offset += (sizes[i] + 31) & ~15u;
     }
-    for (int i = 0; i < 20; i++) { /* more large ones than are kept, in turn, and one thrown out in the middle */
+    for (int i = 0; i < 20; i++) { /* more large ones than are kept, in turn, and one removed in the middle */
         allocate((uint64_t)(i % 3) * 65536, 65536, code_at(300 + below(5)));
         for (int k = 0; k < 30; k++)
             touch(below(3), below(3 * 65536), 8, false);
@@ -943,7 +948,7 @@ static void check_orders(void)
     check_life("some functions, in a window", &o, lived_plainly);
 }
 
-/* Whose path is a character longer than one may be, with all in it that is wanted. */
+/* A path one character longer than the limit, in a complete environment. */
 static bool refuses_longer_folder(void)
 {
     char longer[RAW_PATH + 2], path[RAW_PATH + 100];
@@ -958,7 +963,7 @@ static bool refuses_longer_folder(void)
     return good && unlink(path) == 0 && rmdir(longer) == 0;
 }
 
-/* Who asks for nothing, or for what another version asks. */
+/* Without orders, or with orders of another version. */
 static void check_closed(void)
 {
     char path[RAW_PATH + 100];
@@ -974,7 +979,7 @@ static void check_closed(void)
     CHECK(!runtime_open(RAW_HOOKS));
     CHECK(refuses_longer_folder());
     CHECK(!runtime_on && runtime_head() == NULL);
-    runtime_allocated(16, 16, 16); /* none of these has anything to do */
+    runtime_allocated(16, 16, 16); /* none of these has any effect */
     runtime_region("", true);
     runtime_region("solve", true);
     runtime_settle();
@@ -997,7 +1002,7 @@ static uint64_t find_bias(void)
     return lo;
 }
 
-/* Below `top`, one character short of what is refused. */
+/* Below `top`, one character shorter than the limit. */
 static bool make_long_folder(const char *top)
 {
     size_t n = (size_t)snprintf(folder, sizeof folder, "%s", top);

@@ -348,8 +348,7 @@ static void draw_file(struct drawn_file *f, unsigned number)
         f->load[i].offset = offset;
         f->load[i].vaddr = vaddr + offset;
         f->load[i].size = 1 + below(3 * PAGE);
-        f->load[i].is_code =
-            below(2) && !(i > 0 && offset % PAGE && f->load[i - 1].is_code); /* in one page of the file there is one */
+        f->load[i].is_code = below(2) && !(i > 0 && offset % PAGE && f->load[i - 1].is_code); /* some share a page */
         offset += f->load[i].size + (below(3) ? (PAGE - (offset + f->load[i].size) % PAGE) % PAGE : below(PAGE));
         vaddr += (uint64_t)PAGE * below(4);
     }
