@@ -29,7 +29,7 @@ static const char *const procedure_names[PROCEDURES] = {"solve(int)", "m::main",
 
 enum failure { NOTHING_FAILS, LISTING, MACHINE, RUN, BUILD, OPTIONS, DIAGNOSIS };
 
-struct round_drawn { /* what an experiment brings, and what is asked for after it */
+struct round_drawn { /* the result of an experiment, and the following request */
     enum failure failure;
     int wait_status;
     double takes;
@@ -48,11 +48,11 @@ struct session {
 static struct world {
     bool possible[EVENTS];
     bool listing_fails;
-    unsigned metric; /* the event that is measured where none is asked for */
+    unsigned metric; /* the event that is measured by default */
     struct round_drawn rounds[ROUNDS];
     struct campaign_experiments options;
     struct experiment *last;       /* that was built */
-    struct experiment *kept;       /* the same, and was looked at */
+    struct experiment *kept;       /* its copy, which was analysed */
     struct diagnosis *last_result; /* the same */
     struct session *s;
     unsigned run, looked; /* experiments so far */
@@ -67,7 +67,7 @@ static bool chance(unsigned percent)
     return below(100) < percent;
 }
 
-/* ---- what is there in place of programs ------------------------------------------------------------------------------- */
+/* ---- fakes of programs ------------------------------------------------------------------------------------------- */
 
 static const struct round_drawn *begun(void)
 {
@@ -109,7 +109,7 @@ static unsigned inherited(void)
     return n;
 }
 
-/* Said on standard output, which the program's would be on. */
+/* Printed on standard output, as the program's output would be. */
 int fake_record(const struct hpcprof_record_options *o, char *const *argv, int *status, struct warnings *w,
                 struct err *err)
 {
@@ -162,7 +162,7 @@ int fake_clock(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-/* ---- and in place of what looks at them ---------------------------------------------------------------------------------- */
+/* ---- fakes of the analysis --------------------------------------------------------------------------------------- */
 
 static enum failure looking(void)
 {
@@ -298,7 +298,7 @@ static void draw_world(struct session *s)
     world.options.diagnose.threshold = 1 + below(5);
 }
 
-/* ---- what has to be said --------------------------------------------------------------------------------------------------------- */
+/* ---- expected messages ------------------------------------------------------------------------------------------- */
 
 struct wanted { /* as it goes on */
     FILE *out;
@@ -346,8 +346,8 @@ static void ask_of(struct plan_wanted *plan, const char *what, const char *prope
     mem_free(words);
 }
 
-/* Events and barriers go together, each once and only where it is possible; memory is simulated when nothing of that is
-   left, once; and when nothing is left at all there is one experiment with more samples. */
+/* Events and barriers are measured together, each once and only if possible; when none of these are left, memory is
+   simulated, once; finally there is one experiment with more samples. */
 static bool plan_wanted(struct wanted *w, const struct round_drawn *round, struct plan_wanted *plan)
 {
     for (unsigned i = 0; i < round->wish_count; i++) {
@@ -490,7 +490,7 @@ static int all_wanted(struct wanted *w)
 
 static void check_steps(const struct wanted *w, const struct diagnosis *d)
 {
-    /* the diagnosis is of the last experiment that could be looked at */
+    /* the diagnosis is based on the last experiment that could be read */
     const struct round_drawn *round = &world.rounds[world.looked - 1];
     bool right = d == world.last_result && d->search.count == round->step_count;
     for (unsigned i = 0; right && i < round->step_count; i++) {
@@ -617,7 +617,7 @@ static void test_folder(void)
     CHECK_INT(chdir("/"), 0);
 }
 
-/* Of a program that could not be started nothing is left but what was there. */
+/* If a program could not be started, only the existing files remain. */
 static void test_nothing_left(void)
 {
     struct session s = {.warnings = warnings_create()};
@@ -653,7 +653,7 @@ static void test_nothing_left(void)
     warnings_free(s.warnings);
 }
 
-/* Where a stream is closed its number is free: for what stands for standard output meanwhile. */
+/* The descriptor of a closed stream is free: it may be reused for the temporary standard output. */
 static void test_closed_stream(int closed, const char *said)
 {
     struct session s = {.warnings = warnings_create()};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comparisons of programs whose times are known beforehand, by a runner that starts none. */
+/* Comparisons of programs with known times, using a fake runner that starts no programs. */
 #include "compare/compare.h"
 #include "tests/tap.h"
 
@@ -140,8 +140,8 @@ static void test_same_program(void)
     }
 }
 
-/* What is slower is found: 3% within 20 pairs of runs that vary by 0.7%, 10% within six that vary by 2%; what is as slow as
-   the threshold is called worse in 2.5% at most. */
+/* Detection of slowdowns: 3% within 20 pairs of runs that vary by 0.7%, 10% within six that vary by 2%; at a slowdown
+   equal to the threshold, at most 2.5% are reported as worse. */
 static void test_power(void)
 {
     struct tally t = compare_often(&(struct machine){.slower = 0.03, .noise = 0.007}, 500);
@@ -183,7 +183,7 @@ static void test_failures(void)
     comparison_release(&c);
 }
 
-/* A limit ends it, with what is known by then. */
+/* A limit stops it with the result so far. */
 static void test_limit(void)
 {
     struct machine m = {.noise = 0.5};

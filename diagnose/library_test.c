@@ -145,7 +145,7 @@ static void check_file(const struct properties *p, const char *bytes, size_t len
 
 /* ---- sources ------------------------------------------------------------------------------------------ */
 
-enum { LIBRARY_LEAST = 60 }; /* so many properties come with hpcview */
+enum { LIBRARY_LEAST = 60 }; /* minimum number of properties that hpcview includes */
 
 struct lines {
     struct filemap map;
@@ -183,7 +183,7 @@ static bool has_comment(const struct lines *l, size_t line)
     return false;
 }
 
-/* Of what is made of a template, the template's does as well. */
+/* Instances of a template may use the template's source reference. */
 static bool has_source(const struct lines *l, size_t line)
 {
     char *equals = strstr(l->of.items[line], " = "), *open = equals ? strchr(equals, '<') : NULL;

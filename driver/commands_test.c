@@ -59,7 +59,7 @@ int htmlgen_write(const struct experiment *, const char *path, const struct html
 static char *scratch, *work; /* of the test; of the case, in it */
 static char *programs;       /* PATH as it was */
 
-/* ---- in place of programs and machines --------------------------------------------------------------------------------- */
+/* ---- fakes of programs and machines ------------------------------------------------------------------------------ */
 
 static void say_words(const char *what, const char *const *words)
 {
@@ -83,7 +83,7 @@ static int end_of(char *const *argv, int *status, struct err *err)
     return strcmp(name, "fails") == 0 ? err_set(err, ERR_SYSTEM, "%s: cannot be started", name) : 0;
 }
 
-/* The folder of a program's measurement, and in it what the case drew. */
+/* Creates the folder of a program's measurement, with the case's drawing in it. */
 static void leave_measurement(const char *dir, const char *program)
 {
     char *drawn = path_join(work, "drawn.hpcprof"), *own = path_join(dir, "1.hpcprof");
@@ -252,7 +252,7 @@ void fake_quality_write(const struct quality_report *report, enum quality_format
 
 /* ---- a simulated memory --------------------------------------------------------------------------------------------------- */
 
-/* Of any program: one that has an address, one in a frame. */
+/* The same for any program: one variable with an address, one in a frame. */
 void fake_variables(struct bloop_binary *b, struct bloop_variables *v, struct warnings *w)
 {
     (void)b;
@@ -297,7 +297,7 @@ int fake_gethostname(char *name, size_t size)
     return 0;
 }
 
-/* PROGRAM may be found where it is BROWSER's, and ends as its name says. */
+/* PROGRAM exists if it equals BROWSER, and its name determines the exit status. */
 int fake_execlp(const char *program, const char *arg0, ...)
 {
     va_list rest;
@@ -320,7 +320,7 @@ int fake_isatty(int fd)
     return getenv("TERMINAL") != NULL;
 }
 
-/* Time goes as fast as it is looked at: on a terminal by half a second, else by 7. */
+/* Each reading advances the clock: on a terminal by half a second, otherwise by 7. */
 int fake_clock(clockid_t clock, struct timespec *t)
 {
     static long tenths = 70;
@@ -331,7 +331,7 @@ int fake_clock(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-/* ---- and in place of what comes of it ------------------------------------------------------------------------------------ */
+/* ---- fakes of the output ----------------------------------------------------------------------------------------- */
 
 static void say_configuration(const struct config *c)
 {
@@ -377,7 +377,7 @@ int fake_filemap_check(struct err *err)
                                                    : filemap_check(err);
 }
 
-/* One of several ranks, RANK, which share nothing here; ALONE: the only one that fails, if it does. */
+/* One of several ranks, RANK, which are not connected here; ALONE: the only rank that fails, if any. */
 const struct ranks *driver_ranks_begin(void)
 {
     return NULL;
@@ -613,7 +613,7 @@ static void do_line(struct buf *out, const struct at_hand *h, char *line)
         buf_printf(out, "what is '%s'?\n", words[0]);
 }
 
-/* Few enough that what is said of all of them does not change with those that are installed. */
+/* A few files, so that lists of them do not depend on the installed ones. */
 static void make_share(void)
 {
     static const char *const copied[] = {"share/metrics/quantities.xml", "share/machines/year-2001.xml",
@@ -695,7 +695,7 @@ static void take_input(void *ctx, const char *which, const char *text)
     *to = mem_strdup(text);
 }
 
-/* Without what is of this machine. */
+/* Removes the parts that depend on this machine. */
 static void add_plain(struct buf *out, const char *text)
 {
     const char *const from[] = {work, scratch, getenv("top_srcdir") ? getenv("top_srcdir") : ".",

@@ -24,7 +24,7 @@ struct barrier {
 struct waiter {
     uint32_t process, number, state, barrier, place; /* place 0: unknown */
     bool ended;
-    unsigned since; /* tens of seconds ago; 0: in what is the future here */
+    unsigned since; /* tens of seconds ago; 0: in the future */
 };
 struct made {
     struct barrier barriers[BARRIERS];
@@ -121,7 +121,7 @@ static void add_barrier(struct hpcprof *p, const struct barrier *b, uint64_t num
     table_add(t, cells);
 }
 
-/* The time of day stands still: how long the test itself takes is in no answer. */
+/* The time of day is fixed, so that the test's own duration does not matter. */
 enum { NOW_SECONDS = 1700000000 };
 
 int fake_clock(clockid_t clock, struct timespec *t)
@@ -191,7 +191,7 @@ static char *write_measurement(const struct made *m, bool with_barriers)
     return path;
 }
 
-/* ---- what is to be said of it -------------------------------------------------------------------------------------------- */
+/* ---- expected messages ------------------------------------------------------------------------------------------- */
 
 static double ms(uint64_t ns)
 {
@@ -208,7 +208,7 @@ static void say_table(FILE *out, const struct made *m)
     bool said[BARRIERS] = {false};
     fprintf(out, "  episodes     phase ms   barrier ms  of phase  imbalance   longest ms  ended by\n");
     for (unsigned i = 0; i < m->barrier_count; i++) {
-        unsigned next = BARRIERS; /* the longest phases first; one that is not known is longer than all */
+        unsigned next = BARRIERS; /* the longest phases first; unknown ones before all others */
         for (unsigned k = 0; k < m->barrier_count; k++)
             if (!said[k] && (next == BARRIERS || m->barriers[k].phase > m->barriers[next].phase))
                 next = k;
@@ -293,7 +293,7 @@ static bool is_running(const struct made *m)
     return !m->ended[0] || (m->process_count > 1 && !m->ended[1]);
 }
 
-/* Who waits longest is told first. */
+/* The longest wait is printed first. */
 static void say_now(FILE *out, const struct made *m)
 {
     struct {
@@ -353,7 +353,7 @@ static void parse(char **words)
     CHECK_INT(options_parse(&command_phases, &n, words, &help, &err), 0);
 }
 
-/* So many looks at one measurement, a line between them. */
+/* This many looks at one measurement, separated by a line. */
 static char *wanted_text(const struct made *m, unsigned looks)
 {
     char *text;
@@ -369,7 +369,7 @@ static char *wanted_text(const struct made *m, unsigned looks)
     return text;
 }
 
-/* Between two looks so many microseconds pass. */
+/* The time between two looks is given in microseconds. */
 static void check_drawn(unsigned looks, uint64_t every)
 {
     struct made m = {.process_count = 0};

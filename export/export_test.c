@@ -54,8 +54,9 @@ static void take_input(void *ctx, const char *which, const char *text)
     h->drawing = mem_strdup(text);
 }
 
-/* What drawings do not say: last lines, where calls that were inlined stand, which copy a loop is, addresses where there is no line, and
-   that measured metrics have exclusive values and all are displayed. In names '_' is a blank, '~' a line's end. */
+/* Adds the data that drawings lack: last lines, locations of inlined calls, copies of loops, addresses of places
+   without a line; exclusive values for measured metrics, all of which are displayed. In names '_' means a blank, '~' a
+   newline. */
 static void dress(struct experiment *e, bool on_line)
 {
     for (place_ix i = 0; i < e->place_count; i++) {
@@ -137,7 +138,7 @@ static void add_unpacked(struct buf *out, const struct buf *packed)
     inflateEnd(&z);
 }
 
-/* ---- what is asked for ----------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------------------------- */
 
 struct to_write {
     const struct at_hand *h;

@@ -162,9 +162,9 @@ static void convert(struct buf *out, const struct filter *f, const struct filter
     warnings_free(warnings);
 }
 
-/* ---- how much is looked at to tell what it is ----------------------------------------------------------------------------------- */
+/* ---- length required for recognition ----------------------------------------------------------------------------- */
 
-/* A copy of exactly that length, so that what is read behind it is seen. */
+/* A copy of exactly that length, so that reads past its end are detected. */
 static bool is_recognised(const struct filter *f, const struct buf *b, size_t n)
 {
     char *copy = memcpy(mem_alloc(n ? n : 1), b->bytes, n);
@@ -210,13 +210,13 @@ static void add_recognised(struct buf *out, const struct filter *f, const void *
     buf_release(&all);
 }
 
-/* ---- what becomes of it where it is damaged -------------------------------------------------------------------------------------- */
+/* ---- damaged files ----------------------------------------------------------------------------------------------- */
 
 enum { DIGESTED = 32, DIGESTS = 8 }; /* damaged bytes of which the outcomes are one digest, digests in a line */
 
 enum damage { CUT, ONE_MORE, OTHER_BIT, LEFT_OUT, TWICE, DAMAGES };
 
-/* At the end of what may be read: what is read behind it is seen. */
+/* At the end of readable memory, so that reads past it are detected. */
 static struct filter_input damaged(const struct filter_input *whole, enum damage damage, size_t at)
 {
     struct filter_input in = *whole;
@@ -236,7 +236,7 @@ static struct filter_input damaged(const struct filter_input *whole, enum damage
     return in;
 }
 
-/* FNV-1a. What libxml2 says of what is no XML depends on its version. */
+/* FNV-1a. libxml2's message for invalid XML depends on its version and is left out. */
 static uint32_t digest_on(uint32_t digest, const struct buf *outcome, bool xml)
 {
     size_t n = xml && str_starts(outcome->bytes, "error: ") ? strlen("error: ") : outcome->len;
@@ -248,7 +248,7 @@ static uint32_t digest_on(uint32_t digest, const struct buf *outcome, bool xml)
 static void add_damaged(struct buf *out, const struct filter *f, const struct filter_input *whole, size_t every)
 {
 #ifndef HAVE_ZSTD
-    if (strcmp(f->name, "perf") == 0) /* damage makes packed records, too */
+    if (strcmp(f->name, "perf") == 0) /* damage may produce compressed records, too */
         cases_lack = "built without zstd";
 #endif
     bool xml = strcmp(f->name, "profile") == 0 || strcmp(f->name, "hpctoolkit") == 0;

@@ -14,7 +14,7 @@
 #include <zstd.h>
 #endif
 
-/* The system may write a part of what it is given, or none when a signal came. */
+/* The system may write only a part, or nothing if a signal arrived. */
 ssize_t write(int fd, const void *bytes, size_t n)
 {
     enum { AT_ONCE = 1000003 };
@@ -71,7 +71,8 @@ enum { PACKINGS = 2 };
 enum { PACKINGS = 1 };
 #endif
 
-/* What is unpacked, or the error; "not packed". A copy is given, so that what reads on behind it is seen. */
+/* The decompressed data, or the error; "not packed". Uses a copy of exact size, so that reads past its end are
+   detected. */
 static struct buf unpacked(const void *bytes, size_t n)
 {
     uint8_t *copy = memcpy(mem_alloc(n + 1), bytes, n);
@@ -137,7 +138,7 @@ static void test_damage(const struct packing *p)
     buf_release(&b);
 }
 
-/* Every size around what is kept in memory: beyond that it goes through a file, and is the same. */
+/* Every size around the in-memory limit: larger data go through a file, with the same result. */
 static void test_sizes(const struct packing *p)
 {
     static const size_t sizes[] = {0,
@@ -290,7 +291,7 @@ static void test_words(void)
     mem_free(none);
 }
 
-/* A file of another tool is read like ours, and is seen once whatever is asked for. */
+/* A file of another tool is read like ours, and the callback sees it once for any request. */
 static void see(void *ctx, const struct hpcprof *p)
 {
     *(size_t *)ctx += p->count_count;
@@ -341,7 +342,7 @@ static const struct {
     uint64_t offset, size, address;
 } loaded[] = {{0x40, 0x100, 0x400040}, {0x1000, 0x500, 0x402000}, {0x1500, 0x10, 0x700}};
 
-/* The first of them are there: offsets become addresses, and addresses offsets, from the first byte to the last. */
+/* The first `count` segments: offsets become addresses, and addresses offsets, from the first byte to the last. */
 static void check_segments(const void *bytes, size_t n, size_t count, bool x86, const char *name)
 {
     struct filter_image image = {0};

@@ -26,7 +26,7 @@ static void check_tables(const struct hpcprof *p)
 
 static const struct filter_options options = {.columns = "file,line,procedure,CYCLES,-", .units = "cycles"};
 
-/* Content decides what it is: by itself, then with the description of a table. */
+/* The content determines the format: alone, then with a table description. */
 static void as_file(const uint8_t *data, size_t size)
 {
     char path[64];
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         f->sniff(data, size);
         if (f->convert(&input, p, NULL, &err) < 0) {
             if (!str_starts(err.msg, "fuzz") &&
-                !str_starts(err.msg, "meta.db")) /* that lies beside it, and is not there */
+                !str_starts(err.msg, "meta.db")) /* which is expected next to it and is missing */
                 __builtin_trap();
         } else {
             hpcprof_finish(p);
@@ -101,7 +101,7 @@ static struct span line_at(const uint8_t *data, size_t size, size_t at)
     return line;
 }
 
-/* Text in a piece's place; what follows moves. The size as it was where there is no room. */
+/* Replaces a piece by text, moving the rest. Returns the new size, or the old one if there is no room. */
 static size_t put(uint8_t *data, size_t size, size_t max_size, struct span piece, const void *text, size_t n)
 {
     size_t now = size - (piece.end - piece.begin) + n;
@@ -112,7 +112,7 @@ static size_t put(uint8_t *data, size_t size, size_t max_size, struct span piece
     return now;
 }
 
-/* A line once more, somewhere else. */
+/* Repeats a line elsewhere. */
 static size_t repeat_line(uint8_t *data, size_t size, size_t max_size, struct span line, size_t to)
 {
     size_t n = line.end - line.begin, now = size;
@@ -130,7 +130,7 @@ static bool is_digit(uint8_t c)
     return c >= '0' && c <= '9';
 }
 
-/* The first number from there on becomes another: names in parentheses, lines, addresses, costs. */
+/* Changes the first number after that position: names in parentheses, lines, addresses, costs. */
 static size_t change_number(uint8_t *data, size_t size, size_t max_size, size_t from, uint32_t *r)
 {
     static const char *const numbers[] = {

@@ -467,7 +467,7 @@ static void put_message(struct buf *b, unsigned field, struct buf *message)
     buf_release(message);
 }
 
-/* A location of two lines: `inner` inlined into `outer`; fields of every kind that mean nothing in between. */
+/* A location with two lines: `inner` inlined into `outer`; unknown fields of every kind in between. */
 static void put_pprof(struct buf *b, bool packed)
 {
     static const char *const strings[] = {"",      "samples", "count", "cpu", "nanoseconds",
@@ -538,10 +538,10 @@ static void test_pprof_sniff(void)
     CHECK(pprof_sniff(profile, sizeof profile - 1));
     CHECK(pprof_sniff(profile + 3, sizeof profile - 4));
     CHECK(!pprof_sniff("\x48\x01\x50\x01\x60\x01", 6));         /* no type of a value */
-    CHECK(!pprof_sniff("\x0a\x02\x18\x01\x50\x01\x60\x01", 8)); /* what is no type of a value */
+    CHECK(!pprof_sniff("\x0a\x02\x18\x01\x50\x01\x60\x01", 8)); /* not a value type */
 }
 
-/* Cut anywhere before its last string ends, it is an error; only the period stands behind that. */
+/* Truncated anywhere before the end of its last string, it is an error; only the period follows that. */
 static void test_pprof_cut(void)
 {
     struct buf b = {0};
@@ -725,7 +725,7 @@ static void test_gmon(void)
     CHECK_STR(got, "a.out 1000 calls 1\na.out 1008 time 30000 x3\na.out 1018 time 50000 x5\na.out 1020 calls 4\n"
                    "a.out 1020 time 10000 x1\na.out 2000 time 7 x7\n");
     mem_free(got);
-    /* cut anywhere else than between records it is an error */
+    /* truncated anywhere but between records, it is an error */
     size_t whole = 0;
     for (size_t n = 20; n < b.len; n++) {
         got = converted("gprof", b.bytes, n, NULL);
@@ -736,7 +736,7 @@ static void test_gmon(void)
     buf_release(&b);
 }
 
-/* What makes no sense, behind the head, and the words. */
+/* Invalid data after the header, and the messages. */
 static void test_gmon_wrong(void)
 {
     static const uint16_t counts[] = {1, 1};
@@ -767,7 +767,7 @@ static void test_gmon_wrong(void)
     }
 }
 
-/* A program of one segment, at 0x1000, that holds `code`. */
+/* A program with one segment at 0x1000 that contains `code`. */
 static char *write_program(const uint8_t *code, size_t n)
 {
     Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
@@ -787,7 +787,7 @@ static char *write_program(const uint8_t *code, size_t n)
     return path;
 }
 
-/* glibc keeps blocks of 16 bytes of callers: the call is the one in the block that leads to what was called. */
+/* glibc records callers in blocks of 16 bytes: the call is the instruction in the block that targets the callee. */
 static void test_gmon_calls(void)
 {
     static const struct {
@@ -886,10 +886,10 @@ static void test_jumps(void)
     check_jumps(HEAD HERE "0x10 1 1\n0x14 2 3\n0x14 3 1\n0x18 2 4\njcnd=3/4 0x14 2\n* *\nevents: Ir Dr\n"
                           "0x14 2 6 1\n0x18 2 6\njcnd=6/6 0x14 2\n* *\n",
                 "0: 18 -> 14 9\n0: -> 14 1\n");
-    /* between functions, and to what was not executed */
+    /* between functions, and to code that was not executed */
     check_jumps(HEAD HERE "0x10 1 2\njump=2 0x30 9\n* *\nfn=other\n0x30 9 5\njump=1 0x99 9\n* *\n",
                 "0: 10 -> 30 2\n0: 30 -> 99 1\n0: -> 30 3\n");
-    /* of an object that is not here only lines are known */
+    /* for a missing object only lines are known */
     check_jumps(HEAD "ob=heat\nfl=a.c\nfn=main\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n", "");
     check_jumps(HEAD "part: 1\n" HERE "0x10 1 1\n0x14 2 10\n0x18 2 10\njcnd=9/10 0x14 2\n* *\n0x1c 3 1\n"
                      "part: 2\n" HERE "0x10 1 2\n0x14 2 8\n0x18 2 8\njcnd=6/8 0x14 2\n* *\n0x1c 3 2\n"

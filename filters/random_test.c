@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random profiles against the data they were made of: files of callgrind and pprof in all spellings, and perf's
- * records. */
+/* Random profiles compared with their data: files of callgrind and pprof in all notations, and perf's records. */
 #include "filters/callgrind/callgrind.h"
 #include "filters/formats.h"
 #include "filters/perf/chain_cache.h"
@@ -68,7 +67,7 @@ struct spelling { /* of a file that is being written */
     bool numbered[3][NAMES]; /* names that have been given their numbers: objects, files, functions */
     bool addresses, cachegrind;
     unsigned events[EVENTS], event_count;
-    unsigned object, file, own_file, function; /* NAMES: not said; 0: "???" */
+    unsigned object, file, own_file, function; /* NAMES: not written; 0: "???" */
     uint64_t address, line;
     unsigned thread; /* by the order of coming */
     unsigned threads[4], thread_count, thread_number;
@@ -192,7 +191,7 @@ static void add_cost_line(struct spelling *s)
         }
 }
 
-/* The callee's object and file are the caller's where nothing is said. */
+/* The callee's object and file default to the caller's. */
 static void add_call_line(struct spelling *s)
 {
     uint64_t values[EVENTS] = {0}, calls = 1 + below(1000), line = 1 + below(30);
@@ -275,7 +274,7 @@ static void add_step(struct spelling *s, unsigned *parts)
             begin_part(s, ++*parts);
         break;
     case 7:
-        if (!s->cachegrind) { /* a jump that was never taken, and one where lines alone are known */
+        if (!s->cachegrind) { /* a jump that was never taken, and one with only line numbers */
             buf_printf(&s->text, s->addresses ? "jcnd=0/7 " : "jcnd=3/7 ");
             put_position(s, 0x1000, 3);
             buf_str(&s->text, "\n");
@@ -329,7 +328,7 @@ static void draw_callgrind(struct spelling *s, unsigned process)
     buf_str(&s->text, s->cachegrind ? "summary: 1\n" : "totals: 1\n");
 }
 
-/* One file, or two as one measurement. */
+/* One file, or two combined into one measurement. */
 static void check_callgrind(unsigned files)
 {
     static const struct filter_options none;
@@ -350,7 +349,7 @@ static void check_callgrind(unsigned files)
          *want_edges = sorted_lines(&edges, true);
     CHECK_STR(got, want);
     CHECK_STR(got_edges, want_edges);
-    bool twice = false; /* a place is one context */
+    bool twice = false; /* each place is one context */
     for (uint32_t i = 0; i < p->context_count; i++)
         for (uint32_t k = 0; k < i; k++)
             twice |= memcmp(&p->contexts[i], &p->contexts[k], sizeof *p->contexts) == 0;
@@ -362,7 +361,7 @@ static void check_callgrind(unsigned files)
     hpcprof_free(p);
 }
 
-/* A file after one that had a single place, the same: it stays one. */
+/* A file after another one with the same single place: the result has one place. */
 static void check_same_place(void)
 {
     static const char text[] =
@@ -397,7 +396,7 @@ struct pprof_drawn {
     unsigned threads[3], thread_count;
 };
 
-/* Names of everything: 0 is none. */
+/* Names of all kinds: 0 is no name. */
 static const char *const texts[] = {"",        "f",   "_Zg",       "a.c",   "/x/b.c",      "/no/app", "lib.so",
                                     "samples", "cpu", "allocated", "count", "nanoseconds", "bytes",   "thread",
                                     "t1",      "t2",  "tid",       "color", "red"};
@@ -415,7 +414,7 @@ enum {
 
 static void put_varint(struct buf *b, unsigned field, uint64_t value)
 {
-    if (value || chance(30)) { /* what is not there is 0 */
+    if (value || chance(30)) { /* missing fields are 0 */
         buf_uleb(b, field << 3);
         buf_uleb(b, value);
     }
@@ -430,7 +429,7 @@ static void put_part(struct buf *b, unsigned field, struct buf *part)
     buf_release(part);
 }
 
-/* Fields that mean nothing to anybody, of each wire type. */
+/* Unknown fields of each wire type. */
 static void put_unknown(struct buf *b)
 {
     struct buf part = {0};
@@ -541,7 +540,7 @@ static void put_label(struct buf *sample, unsigned key, unsigned text, unsigned 
     put_part(sample, 3, &label);
 }
 
-/* The number of the thread so called: by the order in which labels name them. */
+/* The number of the thread with this name: in the order of the labels. */
 static unsigned thread_named(struct pprof_drawn *d, unsigned name)
 {
     unsigned i = 0;
@@ -568,7 +567,7 @@ static void draw_labels(struct pprof_drawn *d, struct buf *sample, char behind[8
     bool red = chance(30);
     if (red)
         put_label(sample, KEY_COLOR, RED, 0);
-    if (chance(30)) /* a number is no region */
+    if (chance(30)) /* a number is not a region */
         put_label(sample, KEY_COLOR, 0, 5);
     snprintf(behind, 80, "%s%s", thread, red ? " in color=red" : "");
 }
@@ -627,7 +626,7 @@ static void check_pprof(void)
     buf_release(&d.bytes);
 }
 
-/* ---- what perf records, against a table of each address of each process ------------------------------------------------------- */
+/* ---- perf's records, compared with a table of the addresses of each process -------------------------------------- */
 
 enum {
     PROCESSES = 4,
@@ -644,13 +643,13 @@ enum {
 
 struct perf_drawn {
     struct {
-        unsigned object;                 /* 0: nothing is mapped there */
+        unsigned object;                 /* 0: not mapped */
         uint64_t address;                /* in its file */
     } mapped[PROCESSES][ADDRESSES];      /* never at 0 */
-    const char *names[PROCESSES * TIDS]; /* of threads, by tid; NULL: not known */
+    const char *names[PROCESSES * TIDS]; /* of threads, by tid; NULL: unknown */
     struct {
         unsigned process, tid;
-        const char *name; /* as it was called when it was seen first */
+        const char *name; /* its name when first seen */
     } seen[PROCESSES * TIDS];
     unsigned seen_count;
     unsigned without_mapping, without_binary, all;
@@ -660,7 +659,8 @@ static const char *const objects[OBJECTS + 1] = {"", "/no/a", "/no/b c", "[vdso]
 static const char *const symbols[] = {"", "f", "g(int)", "[unknown]"};
 static const char *const thread_names[] = {"one", "two", "three"};
 
-/* As dump() has it: "MODULE FUNCTION -:0", or an address of what is no file. *placed: 0, or 1 without a mapping, 2 without its binary. */
+/* As in dump(): "MODULE FUNCTION -:0", or an address outside of files. *placed: 0, or 1 without a mapping, 2 without
+   its binary. */
 static char *frame_words(const struct perf_drawn *d, unsigned process, uint64_t ip, bool caller, unsigned symbol,
                          unsigned object, unsigned *placed)
 {
@@ -718,7 +718,8 @@ static void see(struct perf_drawn *d, unsigned process, unsigned tid)
     d->seen[d->seen_count++].name = d->names[tid];
 }
 
-/* Words of a sum have its thread's place among those that were seen, as their numbers are known in the end. */
+/* The words of a sum include the index of its thread among those seen, because the numbers are known only at the
+   end. */
 static void draw_perf_sample(struct perf_drawn *d, struct perf_run *r)
 {
     struct perf_frame frames[FRAMES];
@@ -779,7 +780,7 @@ static char *thread_words(const struct perf_drawn *d, unsigned process, unsigned
 
 static char *perf_wanted(const struct perf_drawn *d)
 {
-    for (size_t i = 0; i < costs.count; i++) { /* numbers of threads become what is said of them */
+    for (size_t i = 0; i < costs.count; i++) { /* thread numbers are replaced by their descriptions */
         unsigned process, tid;
         int n;
         if (sscanf(costs.behind[i], "%u,%u%n", &process, &tid, &n) != 2)
@@ -840,7 +841,7 @@ static void check_perf(void)
     hpcprof_free(p);
 }
 
-/* Where perf says which object an address is in, and the process has nothing there, it may be that of one it was forked from. */
+/* If perf names the object of an address and the process has no mapping there, that of its parent may apply. */
 static void check_forked(void)
 {
     static const struct {
@@ -872,7 +873,7 @@ static void check_forked(void)
     }
 }
 
-/* ---- what is looked up -------------------------------------------------------------------------------------------------------- */
+/* ---- hash tables ------------------------------------------------------------------------------------------------- */
 
 static size_t longest_run(const struct chain_cache *t)
 {
@@ -884,7 +885,7 @@ static size_t longest_run(const struct chain_cache *t)
     return longest;
 }
 
-/* Steps that differ in one field are found again, and lie apart: else a look-up would go by all of them. */
+/* Steps that differ in one field are distinguished and have different hashes; otherwise look-ups would be linear. */
 static void check_steps(void)
 {
     enum { PUT = 3000, FIELDS = 4 };
@@ -908,7 +909,7 @@ static void check_steps(void)
     }
 }
 
-/* Of a stack that is too deep the outermost frames are left out; its leaf and its sum stay. */
+/* The outermost frames of too deep a stack are dropped; its leaf and its sum are kept. */
 static void check_deep_stack(void)
 {
     struct buf text = {0};

@@ -173,7 +173,7 @@ static void check_here(void)
     CHECK_INT(m.levels[m.level_count - 1].next, MACHINE_NO_LEVEL);
 }
 
-/* What a kernel says of its caches, and the machine that is made of it. */
+/* Cache files of a kernel, and the resulting machine description. */
 static void put_value(const char *sys, unsigned index, const char *key, const char *value)
 {
     static const char *const parts[] = {"devices", "system", "cpu", "cpu0", "cache"};
@@ -194,7 +194,7 @@ static void put_value(const char *sys, unsigned index, const char *key, const ch
     buf_release(&path);
 }
 
-/* Of a cache: each of its files. */
+/* Each file of a cache. */
 static void put_cache(const char *sys, unsigned index, const char *const *values)
 {
     static const char *const keys[] = {"type", "level", "size", "coherency_line_size", "ways_of_associativity"};
@@ -279,7 +279,7 @@ static void check_kernels(void)
     }
 }
 
-/* By a path, by a name in a folder, and what is neither. */
+/* By a path, by a name in a folder, and invalid ones. */
 static void check_read(void)
 {
     const char *top = getenv("top_srcdir");
@@ -299,7 +299,7 @@ static void check_read(void)
     mem_free(path);
 }
 
-/* The kernel counts a processor's caches from 0; the ninth is looked at no more. */
+/* The kernel numbers a processor's caches from 0; the ninth is ignored. */
 static void check_many(void)
 {
     static const char *const l2[] = {"Unified", "2", "2048K", "64", "16"};

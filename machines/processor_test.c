@@ -18,7 +18,7 @@ static char *put_file(const char *name, const char *text)
     return path;
 }
 
-/* What is taken on such a machine, or why nothing is. */
+/* The core chosen on such a machine, or the reason for none. */
 static char *core_on(const char *dir, const char *cpuinfo, bool aarch64)
 {
     struct machine_core *core;
@@ -95,7 +95,7 @@ static const struct {
      true},
 #define REFUSED(processor)                                                                                             \
     "no machine file describes this machine's processor, " processor "; --machine names a core to count with"
-    /* unknown ones have no bound, whatever features they share with known ones */
+    /* unknown ones have no model, whatever features they share with known ones */
     {X86("AuthenticAMD", "27", "0", AVX512 " avx512_bf16 vaes vpclmulqdq clwb rdpid"),
      REFUSED("AuthenticAMD, family 27, model 0 (A Name)"), false},
     {X86("AuthenticAMD", "23", "1", "avx avx2"), REFUSED("AuthenticAMD, family 23, model 1 (A Name)"), false},
@@ -106,7 +106,7 @@ static const struct {
      REFUSED("GenuineIntel, family 6, model 167 (A Name)"), false},
     {ARM("0x41", "0xd84"), REFUSED("0x41, part 0xd84"), true},
     {ARM("0x42", "0xd0c"), REFUSED("0x42, part 0xd0c"), true},
-    /* large and small cores: nobody knows on which a loop runs */
+    /* large and small cores: it is unknown on which a loop runs */
     {ARM("0x41", "0xd0c") ARM("0x41", "0xd05"), REFUSED("0x41, part 0xd0c and others"), true},
 };
 
@@ -119,7 +119,7 @@ static void check_known(void)
     mem_free(dir);
 }
 
-/* ---- what a file says of its processors ---------------------------------------------------------------- */
+/* ---- processors in a machine file ---------------------------------------------------------------------- */
 
 static void put_core(const char *name, const char *attributes)
 {
@@ -143,7 +143,7 @@ static void check_rules(void)
     put_core("b", "vendor=\"Maker\" models=\"6/9\" features=\"f1  f2\" without=\"f3 f4\"");
     put_core("c", "models=\"6/9\" features=\"f5\"");
     put_core("d", "vendor=\"Maker\" features=\"f1\""); /* of no model: only by its name */
-    put_core("e", "models=\"6/2\" issue=\"twice\"");   /* a mistake: none to choose from */
+    put_core("e", "models=\"6/2\" issue=\"twice\"");   /* invalid: no core to choose */
 #define MAKER(family, model, flags) X86("Maker", family, model, flags)
 #define NONE(family, model)         REFUSED("Maker, family " family ", model " model " (A Name)")
     check_core(dir, MAKER("6", "1", ""), false, "The a" BY_MODEL "(16)");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sentences about barriers while a program runs, from the lines that its recorder sends; names of addresses of this very
- * program, and of binaries that are generated here (local.mk puts the names below in place of bloop's). */
+/* Messages about barriers while a program runs, from the lines that its recorder sends; the addresses are of this
+ * program, and of binaries generated here (local.mk replaces bloop's functions with those below). */
 #include "bloop/bloop.h"
 #include "phases/phases.h"
 #include "tests/tap.h"
@@ -17,10 +17,10 @@ int bloop_scopes_at(struct bloop_binary *, const vaddr *addrs, size_t count, str
                     struct err *);
 void bloop_close(struct bloop_binary *);
 
-/* ---- a binary that is made up ------------------------------------------------------------------------------------------- */
+/* ---- a fake binary ----------------------------------------------------------------------------------------------- */
 
 static struct bloop_binary *const made_up = (struct bloop_binary *)&made_up;
-static char structure_path[] = "/tmp/barrier_log_test.XXXXXX"; /* of what it has */
+static char structure_path[] = "/tmp/barrier_log_test.XXXXXX"; /* its structure file */
 static int opened, looked, closed;
 
 int fake_open(const char *path, const struct bloop_options *o, struct bloop_binary **b, struct warnings *w,
@@ -33,7 +33,7 @@ int fake_open(const char *path, const struct bloop_options *o, struct bloop_bina
     return strcmp(path, "/made/up") == 0 ? 0 : -1;
 }
 
-/* It may fail, or give nothing. */
+/* It may fail or return nothing. */
 int fake_scopes_at(struct bloop_binary *b, const vaddr *at, size_t count, struct scope_tree **t, struct warnings *w,
                    struct err *err)
 {
@@ -56,7 +56,7 @@ void fake_close(struct bloop_binary *b)
 
 /* ---- the log -------------------------------------------------------------------------------------------------------- */
 
-/* What comes of a line sent; fields stand for tabs here. Caller frees. */
+/* Returns the output for a line; '|' represents tabs. The caller frees it. */
 static struct bloop_symbolizer *symbolizer;
 
 static const char *locate(void *ctx, const char *module, uint64_t address)
@@ -111,7 +111,7 @@ static void test_watched(void)
     check(name, "E|0" NAMELESS, "");
     check(all, "P|0|MPI_Barrier||/nowhere/prog|4661|7|16|1500000|250000|rank 3",
           "hpcview: prog+0x1235 (MPI_Barrier): collective 7 of 16 ranks: rank 3 worked 1.500 ms, waited 0.250 ms\n");
-    check(all, "W|0" EPISODE, ""); /* that somebody waits on is no episode */
+    check(all, "W|0" EPISODE, ""); /* a long wait is not an episode */
 }
 
 static void test_no_line(void)
@@ -124,7 +124,7 @@ static void test_no_line(void)
           "hpcview: n at m+0x0 (k): episode 6, 7 threads: phase 8.000 ms, barrier 9.000 ms, t last\n");
 }
 
-/* Of one place ten times, then no more; of each other place as often. */
+/* For each place ten times, then no more. */
 static void test_warnings(void)
 {
     static const char first[] =
@@ -146,7 +146,7 @@ static void test_warnings(void)
           "hpcview: warning: prog+0x2 (MPI_Wait): rank 1 has been waiting for 2 ms\n");
 }
 
-/* Each procedure of this program, asked twice and in any order, against what its structure says. */
+/* Each procedure of this program, queried twice and in any order, compared with its structure. */
 static void test_lines(void)
 {
     struct bloop_binary *b;
@@ -186,7 +186,7 @@ static void test_lines(void)
     bloop_close(b);
 }
 
-/* Twice each; the second time nothing is asked of the binary. */
+/* Each twice; the second time the binary is not queried. */
 static void test_made_up(void)
 {
     static const char structure[] =

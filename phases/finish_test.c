@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the whole measurement tells: ranks that meet, derived numbers, samples of phases, who is missing. Measurements are made
-   here, row by row, as the recorder would have left them. */
+/* Analysis of the whole measurement: matching of ranks, derived numbers, samples of phases, missing threads. The
+   measurements are built here, row by row, as the recorder writes them. */
 #include "phases/phases.h"
 #include "phases/tables.h"
 
@@ -11,9 +11,9 @@
 
 enum { MS = 1000000 };
 
-/* ---- memory behind which there is nothing, and tables that end ---------------------------------------------------- */
+/* ---- memory and tables with inaccessible memory after them ------------------------------------------------------- */
 
-static bool begins_at_page; /* nothing is in front of it, instead of behind it */
+static bool begins_at_page; /* the inaccessible page is before it instead of after it */
 
 static struct {
     uint8_t *at, *pages;
@@ -33,7 +33,7 @@ void *fake_get(size_t bytes, int filled_with)
             taken[i].at = taken[i].pages + page + (begins_at_page ? 0 : whole - bytes);
             return memset(taken[i].at, filled_with, bytes);
         }
-    exit(99); /* also where what was taken is not given back */
+    exit(99); /* also if memory is not freed */
 }
 
 void fake_free(void *p)
@@ -48,7 +48,7 @@ void fake_free(void *p)
         exit(98); /* it was given back, or never taken */
 }
 
-/* No more than is asked for. */
+/* Allocates exactly the requested size. */
 void *fake_grow(void *items, size_t *capacity, size_t wanted, size_t item_size)
 {
     void *more = fake_get(wanted * item_size, 0x5a);
@@ -136,7 +136,7 @@ static union table_cell text(const struct hpcprof *p, const char *s)
     return (union table_cell){.text = strtab_add(p->strings, s)};
 }
 
-/* A row with nothing but what it is known by, and what is given as sums: episodes, threads, phase, barrier, idle. */
+/* A row with its keys and the given sums only: episodes, threads, phase, barrier, idle. */
 static uint32_t add_barrier(struct hpcprof *p, const char *kind, uint64_t number, const uint64_t sums[5])
 {
     struct table *t = table_of(p, PHASES_BARRIERS);
@@ -153,7 +153,7 @@ static uint32_t add_barrier(struct hpcprof *p, const char *kind, uint64_t number
     cells[table_column_of(t, "shortest_phase")].count = TABLE_NO_COUNT;
     for (size_t i = 0; sums && i < ARRAY_SIZE(columns); i++)
         cells[table_column_of(t, columns[i])].count = sums[i];
-    /* what counts passages is what a recorder of ranks knows */
+    /* the number of passages is known only for ranks */
     cells[table_column_of(t, "passages")].count = sums ? sums[0] * sums[1] : 0;
     return table_add(t, cells);
 }
@@ -244,7 +244,7 @@ static void test_ranks(void)
         CHECK_INT(count_in(p, PHASES_THREADS, rank, "waited"), per_rank[rank][1] * MS);
         CHECK_INT(count_in(p, PHASES_THREADS, rank, "busy"), per_rank[rank][2] * MS);
     }
-    /* who waited for whom: ranks 0 and 1 for 2, then 1 and 2 for 0; and each rank's arrival, behind the first's */
+    /* who waited for whom: ranks 0 and 1 for 2, then 1 and 2 for 0; and each rank's arrival after the first one's */
     static const uint64_t waits[4][3] = {{0, 2, 50}, {1, 2, 30}, {1, 0, 8}, {2, 0, 2}};
     CHECK_INT(table_row_count(table_of(p, PHASES_WAITS_FOR)), ARRAY_SIZE(waits));
     for (uint32_t i = 0; i < ARRAY_SIZE(waits) && table_row_count(table_of(p, PHASES_WAITS_FOR)) == ARRAY_SIZE(waits);
@@ -263,7 +263,8 @@ static void test_ranks(void)
     hpcprof_free(p);
 }
 
-/* The third rank's clock is of another host: waiting times are all that is known, and all were let go at one time. */
+/* The third rank's clock is of another host: only waiting times are known, and all ranks are released at the same
+   time. */
 static void test_hosts(void)
 {
     struct hpcprof *p = three_ranks("b", true);
@@ -277,7 +278,7 @@ static void test_hosts(void)
     hpcprof_free(p);
 }
 
-/* An episode that a rank has no word of is none; what was kept stands for all there were. */
+/* An episode that one rank lacks is dropped; the kept ones represent all. */
 static void test_missing_rank(void)
 {
     struct hpcprof *p = three_ranks("a", false);
@@ -288,7 +289,7 @@ static void test_missing_rank(void)
     hpcprof_free(p);
 }
 
-/* The only episode there is, its ranks in any order of rows, behind a barrier where none met. */
+/* The only episode, with its ranks in any row order, after a barrier without a common episode. */
 static void test_one_episode(void)
 {
     struct hpcprof *p = measured();
@@ -296,8 +297,7 @@ static void test_one_episode(void)
         add_thread(p, "a", rank, 0);
     add_barrier(p, "omp barrier", 2, NULL);
     uint32_t barrier = add_barrier(p, "MPI_Barrier", 1, (uint64_t[]){1, 3, 0, 0, 0});
-    struct table *barriers =
-        table_of(p, PHASES_BARRIERS); /* ranks know how often each of them was there, and no more */
+    struct table *barriers = table_of(p, PHASES_BARRIERS); /* only the number of passages of each rank is known */
     table_set(barriers, barrier, table_column_of(barriers, "episodes"), (union table_cell){.count = 0});
     for (uint32_t i = 0; i < 3; i++)
         add_passage(p, barrier, (i + 1) % 3, TABLE_NONE, 3, 0, (uint64_t[]){1 * MS, (10 + i) * MS, 20 * MS});
@@ -315,7 +315,7 @@ static void test_wrong_passages(void)
     add_thread(p, "a", 0, 0);
     add_passage(p, 5, 1, 8, 1, 2, (uint64_t[]){3, 2, 1});
     add_passage(p, 5, 9, 8, 1, 0, (uint64_t[]){3, 2, 1});
-    add_passage(p, 0, 0, 8, 1, 3, (uint64_t[]){1, 2, 3}); /* the one behind the last, there being none */
+    add_passage(p, 0, 0, 8, 1, 3, (uint64_t[]){1, 2, 3}); /* the one after the last, which does not exist */
     add_passage(p, TABLE_NONE, TABLE_NONE, TABLE_NONE, 1, 1, (uint64_t[]){TABLE_NO_COUNT, TABLE_NO_COUNT, 0});
     finish(p);
     CHECK_INT(table_row_count(table_of(p, PHASES_EPISODES)), 0);
@@ -382,7 +382,7 @@ static struct hpcprof *ranks_of_plan(const struct plan *plan, uint64_t skew)
     return p;
 }
 
-struct wanted { /* of a barrier, or of a rank there */
+struct wanted { /* of a barrier, or of one rank in it */
     uint64_t phase, barrier, idle, overhead, worst, best, longest, shortest, first, last, times[32];
     uint64_t came_last[RANKS], waited[RANKS], busy[RANKS], kept;
     double squares;
@@ -470,7 +470,8 @@ static void sort_ranks(uint32_t order[RANKS], const uint64_t arrived[RANKS], con
         }
 }
 
-/* With a clock each (`skew`), only how long each one waited is known; all are let go when the last clock says so. */
+/* With separate clocks (`skew`), only the waiting times are known; all ranks are released at the latest release
+   time. */
 static void check_many_ranks(uint64_t skew)
 {
     static struct plan plan;
@@ -546,7 +547,8 @@ static void check_many_ranks(uint64_t skew)
     hpcprof_free(p);
 }
 
-/* Groups that meet at the same time, and runs of rows that are no whole episode: too few, too many, of another number. */
+/* Groups with simultaneous episodes, and sequences of rows that are not complete episodes: too few, too many, or with
+   another number. */
 static void test_groups(void)
 {
     static const struct {
@@ -585,7 +587,7 @@ static void test_groups(void)
     hpcprof_free(p);
 }
 
-/* Who was let go by some goes on to others: the phase began there when the last had come, whichever of them it is. */
+/* Ranks from several barriers meet at the next one: the phase began at the barrier that was released last. */
 static void test_from_group_to_group(void)
 {
     for (uint32_t goes_on = 0; goes_on < 3; goes_on++)
@@ -606,7 +608,7 @@ static void test_from_group_to_group(void)
         }
 }
 
-/* How long barriers took, in steps of twice as much each: from the least of a step on. */
+/* Histogram of barrier times, in powers of two: lower bound of each bin. */
 static void test_barrier_times(void)
 {
     static const struct {
@@ -633,7 +635,7 @@ static void test_barrier_times(void)
         CHECK_INT(table_row_count(table_of(p, PHASES_TIMES)), 1);
         CHECK_INT(count_in(p, PHASES_TIMES, 0, "least"), cases[i].least);
         CHECK_INT(count_in(p, PHASES_BARRIERS, 0, "barrier"),
-                  cases[i].barrier); /* none was left out: to the last digit */
+                  cases[i].barrier); /* all episodes were kept: exact equality */
         hpcprof_free(p);
     }
 }
@@ -656,7 +658,7 @@ static void test_alone(void)
     hpcprof_free(p);
 }
 
-/* Of as many ranks as there may be, and of one more. */
+/* The maximum number of ranks, and one more. */
 static void test_most_ranks(void)
 {
     enum { MOST = 1 << 14 };
@@ -675,7 +677,7 @@ static void test_most_ranks(void)
     }
 }
 
-/* Barriers of threads beside those of ranks keep what was measured of them. */
+/* Thread barriers keep their measured values when there are barriers of ranks. */
 static void test_threads_beside_ranks(void)
 {
     struct hpcprof *p = three_ranks("a", true);
@@ -691,13 +693,13 @@ static void test_threads_beside_ranks(void)
     hpcprof_free(p);
 }
 
-/* Times that make no sense: of another clock, or wrapped. Nothing is below 0. */
+/* Invalid times: of another clock, or wrapped. No result is negative. */
 static void test_odd_times(void)
 {
     static const struct {
         const char *name, *hosts[2];
         uint64_t times[2][3];                                           /* begin, arrived, left */
-        uint64_t begin, first, last, release, idle, waited[2], busy[2]; /* what comes of it, by order of arrival */
+        uint64_t begin, first, last, release, idle, waited[2], busy[2]; /* expected result, by order of arrival */
     } cases[] = {
         {"left before it arrived", {"a", "a"}, {{10, 20, 15}, {10, 30, 35}}, 10, 20, 30, 30, 10, {10, 0}, {10, 20}},
         {"began after it arrived", {"a", "a"}, {{25, 20, 40}, {50, 30, 40}}, 20, 20, 30, 40, 10, {10, 0}, {0, 0}},
@@ -819,7 +821,7 @@ static void test_samples(void)
     CHECK_INT(table_row_count(table_of(p, PHASES_SAMPLES)), 3);
     for (uint32_t row = 0; row < 3; row++) {
         uint32_t begun = row_in(p, PHASES_SAMPLES, row, "begun"), ended = row_in(p, PHASES_SAMPLES, row, "ended");
-        /* after no barrier that is known: before the first one, and in a region whose barrier is not there */
+        /* after an unknown barrier: before the first one, or in a region whose barrier is missing */
         uint64_t wanted = begun == TABLE_NONE ? 1 + 5 : begun == 0 ? 2 : 3 + 4;
         CHECK_INT(count_in(p, PHASES_SAMPLES, row, "samples"), wanted);
         CHECK_INT(count_in(p, PHASES_SAMPLES, row, "value"), 10 * wanted);
@@ -833,7 +835,7 @@ static void test_samples(void)
     hpcprof_free(p);
 }
 
-/* Before the first barrier nobody has gone from there to one yet. */
+/* Before the first barrier, no phase has ended. */
 static void test_no_phase_ended(void)
 {
     struct hpcprof *p = measured();
@@ -855,7 +857,7 @@ static void test_no_phase_ended(void)
     hpcprof_free(p);
 }
 
-/* Which phase a region is: "after barrier N", whatever stands behind the number. */
+/* The phase of a region: "after barrier N", with any text after the number. */
 static void test_regions(void)
 {
     static const struct {
@@ -896,7 +898,7 @@ static void test_regions(void)
         }
 }
 
-/* Sums of squares are cut to what adds up exactly. */
+/* Sums of squares are truncated so that additions are exact. */
 static void test_squares(void)
 {
     static const char *const kinds[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -916,7 +918,8 @@ static void test_squares(void)
     hpcprof_free(p);
 }
 
-/* Of equals the first: who is last most often, and which barrier ends a phase. What refers to nothing is left out. */
+/* Ties are resolved in favour of the first: the most frequent last thread, and the barrier that ends a phase. Invalid
+   references are ignored. */
 static void test_equals(void)
 {
     struct hpcprof *p = measured();
@@ -942,7 +945,7 @@ static void test_equals(void)
     static const struct {
         uint32_t begun, event;
         uint64_t value;
-        uint32_t ended; /* what comes of it */
+        uint32_t ended; /* expected result */
         double share;
     } places[] = {{0, 2, 9, 1, NAN}, {0, 0, 30, 1, 75},          {0, 0, 10, 1, 25}, {1, 0, 7, 1, 70},
                   {0, 1, 8, 1, 100}, {TABLE_NONE, 0, 5, 0, 50},  {2, 0, 5, 0, 50},  {1, 0, 3, 1, 30},
@@ -970,7 +973,7 @@ static void test_equals(void)
     hpcprof_free(p);
 }
 
-/* Tables of these names that somebody else made: of threads' states, of the loops in phases. */
+/* Tables of these names from other tools: of thread states, of loops in phases. */
 static void test_foreign_others(void)
 {
     static const char *const names[] = {"thread", "state", "since", "barrier"};
@@ -1020,12 +1023,12 @@ static void test_foreign_others(void)
     }
 }
 
-/* Which of the two tables of samples are there decides what is made of them. */
+/* The result depends on which of the two sample tables exist. */
 static void test_tables_of_samples(void)
 {
     static const enum phases_table both[] = {PHASES_SAMPLES, PHASES_PLACES};
     for (unsigned there = 0; there < 4; there++)
-        for (int read = 0; read < 2; read++) { /* the file is read, or the whole is finished */
+        for (int read = 0; read < 2; read++) { /* when a file is read, or when the whole is finished */
             struct hpcprof *p = sampled();
             union table_cell begun = {.row = 0}, none = {.row = TABLE_NONE};
             for (unsigned i = 0; i < 2; i++)
@@ -1052,7 +1055,8 @@ static void test_tables_of_samples(void)
         }
 }
 
-/* Somebody else's barriers: without numbers there are no phases, and what are squares to them is theirs. */
+/* Barriers from other tools: without numbers there are no phases, and columns named like our squares are left
+   unchanged. */
 static void test_foreign_squares(void)
 {
     static const struct {
@@ -1087,13 +1091,13 @@ static void test_foreign_squares(void)
 
 /* ---- numbers by chance, against plain definitions ------------------------------------------------------------------- */
 
-/* A count among few, so that some are equal; now and then there is none. */
+/* One of a few counts, so that some are equal; occasionally missing. */
 static uint64_t drawn_count(uint64_t n)
 {
     return random_below(9) ? random_below(n) : TABLE_NO_COUNT;
 }
 
-/* A row of `n`, one behind them, or none. */
+/* A row below `n`, one after the last, or none. */
 static uint32_t drawn_row(size_t n)
 {
     uint64_t row = random_below(n + 2);
@@ -1105,7 +1109,7 @@ static double known(uint64_t count)
     return count == TABLE_NO_COUNT ? 0 : (double)count;
 }
 
-/* (The root of what is nearly 0 is less exact than what it is of.) */
+/* (The square root of a number near 0 is less exact than the number.) */
 static bool same_number(double got, double want)
 {
     return isfinite(want) ? fabs(got - want) <= 1e-9 * fabs(want) + 1e-6 : isnan(got);
@@ -1241,7 +1245,7 @@ static void test_no_barriers(void)
     hpcprof_free(p);
 }
 
-/* Somebody else's table of this name. */
+/* A table of this name from another tool. */
 static void test_foreign_table(void)
 {
     static const struct table_column columns[] = {{.name = "number", .type = TABLE_TEXT, .merge = TABLE_KEY}};
@@ -1278,7 +1282,7 @@ static void test_foreign_passages(void)
     hpcprof_free(p);
 }
 
-/* ---- who is missing -------------------------------------------------------------------------------------------------- */
+/* ---- missing threads --------------------------------------------------------------------------------------------- */
 
 static void add_state(struct hpcprof *p, uint32_t thread, const char *state, uint64_t since, uint32_t barrier)
 {
@@ -1304,13 +1308,13 @@ static void test_stuck(void)
     add_state(p, t[0], "at barrier", 40, b);
     add_state(p, t[2], "running", 10, b);
     add_state(p, t[3], "running", 10, b);
-    add_state(p, t[4], "running", 10, TABLE_NONE); /* never came there */
+    add_state(p, t[4], "running", 10, TABLE_NONE); /* it never arrived there */
     add_state(p, t[5], "at barrier", 20, later);
     struct phases_stuck *list;
     size_t n = stuck_in(p, &list);
     CHECK_INT(n, 2);
     if (n == 2) {
-        CHECK_INT(list[0].barrier, later); /* the longest wait comes first */
+        CHECK_INT(list[0].barrier, later); /* the longest wait is first */
         CHECK_INT(list[1].barrier, b);
         CHECK_INT(list[1].since, 40);
         CHECK_INT(list[1].arrived_count, 2);
@@ -1323,8 +1327,8 @@ static void test_stuck(void)
     hpcprof_free(p);
 }
 
-/* Threads are letters; "a.": it has ended, "a!": its process has. A process is what stands between blanks. States: b, c at
-   barrier b or c (since 10 times the number that follows), r running, j at a join, p between parallel regions. */
+/* Threads are letters; "a.": it has ended, "a!": its process has. Blanks separate processes. States: b, c at barrier b
+   or c (since 10 times the following number), r running, j at a join, p between parallel regions. */
 static void test_who_is_missing(void)
 {
     static const struct {
@@ -1416,7 +1420,7 @@ static void test_who_is_missing(void)
     }
 }
 
-/* Somebody else's table may have a thread twice: in the order of rows. */
+/* A table from another tool may list a thread twice: row order applies. */
 static void test_thread_twice(void)
 {
     static const struct table_column columns[] = {
@@ -1448,7 +1452,8 @@ static void test_thread_twice(void)
     hpcprof_free(p);
 }
 
-/* By chance, against the plain words: threads that stand at a barrier wait together where they are of one process, or ranks. */
+/* Random states, compared with the definition: threads at a barrier wait together if they are of one process, or are
+   ranks. */
 enum { WAITING = 3 };
 
 struct crowd {
@@ -1516,7 +1521,7 @@ static bool is_waited_for(const struct crowd *c, size_t i, uint32_t barrier, uin
 }
 
 struct waiting {
-    uint64_t order; /* since when, at which barrier, whose row is the first thread's */
+    uint64_t order; /* start of the wait, barrier, row of the first thread */
     char words[80];
 };
 
@@ -1633,7 +1638,7 @@ static void test_compare(void)
         struct table *t = NULL;
         struct err err = {0};
         phases_compare(&tables, strings);
-        CHECK(!table_list_find(&tables, "barriers_compared")); /* nothing of nothing */
+        CHECK(!table_list_find(&tables, "barriers_compared")); /* empty input gives no table */
         CHECK_INT(table_list_declare(&tables, &decl, strings, &t, &err), 0);
         for (size_t i = 0; i < ARRAY_SIZE(rows) && left_out == 0; i++)
             table_add(t, (union table_cell[]){{.row = rows[i].run},
@@ -1670,7 +1675,8 @@ static void test_compare(void)
     }
 }
 
-/* Each row beside the first of the same place, kind and name; where a hash stands for two of them, the later one has none. */
+/* Each row is paired with the first one with the same place, kind and name; if both rows have the same hash, the later
+   one is unpaired. */
 static void test_drawn_runs(void)
 {
     static const struct table_column columns[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops that are drawn, against plain definitions: the code of each is made here, of instructions whose meaning is known. What its
- * references do is seen by running it (addresses are numbers then), what it may cost at least by looking at every set of ports,
- * and chains by noting when each value of a few thousand iterations could be there.
+ * Random loops compared with plain definitions: the code is generated from instructions with known semantics.
+ * References are checked by running the loop (addresses are numbers then), the throughput bound by enumerating every
+ * set of ports, and chains by computing when each value is available over a few thousand iterations.
  */
 #include "config.h"
 
@@ -90,7 +90,8 @@ static struct machine_core *make_core(struct core *c)
 
 /* ---- loops ----------------------------------------------------------------------------------------------------- */
 
-/* General registers have one role each in a loop, so that what moves an address is known without looking further than a reader would. */
+/* Each general register has one role in a loop, so that address arithmetic can be derived locally, as by the
+   analysis. */
 enum role { INVARIANT, MOVES, FOLLOWS, MOVES_BY_REGISTER, LOADED, MULTIPLIED, ROLES };
 enum action {
     ADD_NUMBER,
@@ -116,16 +117,16 @@ enum action {
 struct made {
     enum action form;
     uint8_t to, from;    /* of the form's kind of registers */
-    uint8_t base, index; /* NONE: none */
+    uint8_t base, index; /* NONE: no register */
     int32_t scale, number;
     size_t bytes;
     bool reads, writes; /* memory, of 8 bytes */
-    unsigned skips;     /* SKIP: so many behind it, where its condition holds */
+    unsigned skips;     /* SKIP: number of instructions skipped if its condition holds */
 };
 struct drawn {
     struct made insns[INSNS + 2];
     size_t count, at, bytes;
-    unsigned skips, passed_over; /* jumps forwards; what they pass over */
+    unsigned skips, passed_over; /* forward jumps; instructions they skip */
     enum role roles[GENERAL];
     bool crowded; /* see draw_crowded */
 };
@@ -162,7 +163,7 @@ static void put_insn(struct buf *code, struct made *i, size_t loop_at)
     size_t before = code->len;
     int32_t number = i->number;
     uint8_t reg = i->writes ? i->from : i->to;
-    if (is_jump(i)) { /* jne, ja: where a SKIP leads to is put there later */
+    if (is_jump(i)) { /* jne, ja: the target of a SKIP is filled in later */
         buf_add(code, i->form == JUMP ? "\x0f\x85" : "\x0f\x87", 2);
         number = (int32_t)(loop_at - (code->len + 4));
     } else if (i->form == ADD_NUMBER || i->form == COUNT) {
@@ -210,8 +211,9 @@ static uint8_t draw_role(const struct drawn *l, enum role role)
     return NONE;
 }
 
-/* Of a loop in which 8 moves, 9 follows it, and 6, 7 and 10 stand still: by eights of each sixteen bytes that it moves by, so that a
-   reference has a stride of one where both are there. The sums are alike but for a register, a factor, or their order. */
+/* A loop in which 8 is incremented, 9 follows it, and 6, 7 and 10 are invariant: accesses eight of each sixteen bytes
+   of the increment, so that a reference has a stride of one if both halves are accessed. The address expressions differ
+   only in a register, a factor, or their order. */
 static void draw_crowded(struct made *i)
 {
     static const uint8_t bases[] = {8, 8, 8, 6, 7, 10, 9, 9};
@@ -230,7 +232,7 @@ static void draw_memory(struct made *i)
     i->number = 8 * ((int32_t)below(9) - 4);
 }
 
-/* What keeps the registers' roles; form JUMP: there is none. */
+/* Instructions that preserve the registers' roles; form JUMP: none does. */
 static struct made draw_insn(const struct drawn *l)
 {
     struct made i = {.form = (enum action)below(COUNT),
@@ -301,7 +303,7 @@ static struct made draw_of_crowd(const struct drawn *l)
     return i;
 }
 
-/* The shortest way takes every jump: what is passed over is not on it, and goes from the list. */
+/* The shortest path takes every jump: skipped instructions are not on it and are removed from the list. */
 static void lead_skips(struct drawn *l, struct buf *code)
 {
     size_t at = l->at, kept = 0;
@@ -355,7 +357,7 @@ enum taint { BEFORE_LOADED = 1, BEFORE_MADE = 2, NOW_LOADED = 4, NOW_MADE = 8 };
 struct seen { /* of the reference of an instruction */
     uint64_t at[2][ROUNDS];
     int taint;
-    bool known, one; /* how it moves; one: by what the stream covers */
+    bool known, one; /* its stride; one: as covered by its stream */
     int64_t moves;
     enum quality_stride stride;
 };
@@ -421,7 +423,7 @@ static bool apart_by(const struct seen *a, const struct seen *b, int64_t *apart)
     return *apart == (int64_t)(b->at[1][ROUNDS - 1] - a->at[1][ROUNDS - 1]);
 }
 
-/* Whether the references of its stream touch as many bytes each time as it moves by. */
+/* Do the references of its stream together access as many bytes per iteration as its stride? */
 static bool stream_covers(const struct drawn *l, const struct seen *seen, const struct seen *a)
 {
     enum { AROUND = 1 << 13 };
@@ -552,7 +554,7 @@ static void expect_resources(const struct drawn *l, const struct core *c, struct
         want->cycles[BOUND_PORTS] = both;
 }
 
-/* ---- chains: when each value of many iterations is there ----------------------------------------------------------------- */
+/* ---- chains: availability of each value over many iterations ----------------------------------------------------- */
 
 enum { FAR = 2520, BACK = 64 };
 struct value {
@@ -571,7 +573,7 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* How long ago, in iterations, the store at `store` wrote what the load reads now; -1: it never did. */
+/* Distance in iterations between the store at `store` and the load that reads its value; -1: unrelated. */
 static int written_ago(const struct seen *store, const struct seen *load, bool before)
 {
     int64_t apart;
@@ -583,7 +585,8 @@ static int written_ago(const struct seen *store, const struct seen *load, bool b
     return -1;
 }
 
-/* through_memory: also what an earlier iteration stored; what this one did is a value as any other. */
+/* through_memory: includes values stored by earlier iterations; those stored by the same iteration are ordinary
+   values. */
 static double slope_of(const struct drawn *l, const struct core *c, const struct seen *seen, bool through_memory)
 {
     static double stored[BACK][INSNS + 2];
@@ -665,7 +668,8 @@ static bool sets_flags(const struct made *i)
            i->form == COUNT;
 }
 
-/* Whole-number work that ends in an address, or in the jump: what made each of their registers, in this iteration or the one before. */
+/* Integer instructions that only compute an address or the loop condition: marks the producers of their registers, in
+   this iteration or the previous one. */
 static void mark_makers(const struct drawn *l, bool *marked, size_t at, uint8_t reg)
 {
     for (size_t k = at; k-- > 0;) {
@@ -685,7 +689,8 @@ static void mark_makers(const struct drawn *l, bool *marked, size_t at, uint8_t 
     }
 }
 
-/* What could be packed, of which nothing is: calculations, loads and stores, but for those that end in addresses. NONE: it could not. */
+/* Instructions that could be vectorized but are not: arithmetic, loads and stores, except address computations. NONE:
+   not vectorizable. */
 static int mix_of(const struct made *i, bool addressing)
 {
     static const uint8_t of[] = {
@@ -849,7 +854,7 @@ static unsigned check_binary(unsigned number)
     return same;
 }
 
-/* ---- copies of loops, by what is drawn of their sources ---------------------------------------------------------------- */
+/* ---- copies of loops, by random source locations ----------------------------------------------------------------- */
 
 enum { COPIES = 12, PROCEDURES = 3, SCOPES = 2 * PROCEDURES + COPIES };
 

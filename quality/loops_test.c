@@ -28,7 +28,7 @@ enum { TEXT = 0x400000 };
 
 /* ---- a binary of one procedure -------------------------------------------------------------------------- */
 
-/* FOLDER/made, an executable with a symbol "work"; the path, caller frees. */
+/* Writes FOLDER/made, an executable with a symbol "work"; returns the path, which the caller frees. */
 static char *write_binary(const struct buf *code, bool arm)
 {
     struct buf file = {0};
@@ -43,15 +43,15 @@ static char *write_binary(const struct buf *code, bool arm)
 
 struct given {
     struct machine_core *machine;
-    char *wrong; /* with the machine file; NULL: nothing */
+    char *wrong; /* error in the machine file; NULL: none */
     struct buf code;
     bool arm;
     double trips;
-    char *producer;    /* what compiled it, and for which language */
+    char *producer;    /* the compiler and the source language */
     uint16_t language; /* DW_LANG_* */
 };
 
-/* In place of bloop_producer: of what was given. */
+/* Replaces bloop_producer: the producer of the case. */
 static const struct given *being_asked;
 char *fake_producer(struct bloop_binary *binary, vaddr addr, uint16_t *language, struct warnings *warnings)
 {
@@ -126,7 +126,7 @@ static void take_input(void *ctx, const char *which, const char *text)
         read_code(&g->code, text);
 }
 
-/* ---- what comes of it ------------------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------------------------- */
 
 static void write_ports(struct buf *out, const uint16_t *uops)
 {
@@ -241,7 +241,7 @@ static void write_listing(struct buf *out, const struct quality_listing *l, bool
     }
 }
 
-/* Of each instruction from the first byte on. */
+/* Decodes all instructions from the first byte on. */
 static void write_kinds(struct buf *out, const struct given *g)
 {
     const struct arch *arch = arch_get(g->arm ? ARCH_AARCH64 : ARCH_X86_64);
@@ -263,7 +263,7 @@ static void write_kinds(struct buf *out, const struct given *g)
     }
 }
 
-/* What the code's sources, its copies and llvm-mca would have said. */
+/* Adds data that would come from sources, loop copies and llvm-mca. */
 static void dress(struct quality_report *r)
 {
     static const char *const files[] = {"/src/plain.f90", "/src/with, comma.c", "/src/a \"b\".c", ""};
@@ -559,7 +559,7 @@ static void estimates_release(struct estimates *e)
     mem_free(e->calls);
 }
 
-/* found: bits of the loops that have an estimate; words: in the only warning, NULL: there is none. */
+/* found: bits of the loops that have an estimate; words: contained in the only warning, NULL: no warning. */
 static void check_estimate(const char *plan, const char *models, uint64_t found, const char *model, const char *calls,
                            const char *words)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files and other programs (files.c, child.c) where calls of the system fail, are interrupted, or do less than was asked for. A call that
- * succeeds leaves something in errno each time: there it says nothing.
+ * Files and child processes (files.c, child.c) when system calls fail, are interrupted, or process less than requested.
+ * Successful calls set errno, which must be ignored.
  */
 #undef clock_gettime
 #undef close
@@ -34,19 +34,19 @@
 
 static struct plan {
     const char *call;
-    int after, error, times; /* so many calls go well first; then so many fail */
+    int after, error, times; /* number of successful calls, followed by the number of failing ones */
     int seen;
 } plan;
 static size_t most_at_once = SIZE_MAX;          /* bytes that one call writes or sends */
-static struct buf noted;                        /* how long is waited, what is given back */
+static struct buf noted;                        /* timeouts and released memory */
 static unsigned sent_nothing, writes, not_yet;  /* not_yet: so often nobody has ended */
 static unsigned most_open;                      /* descriptors, while it is waited for a program */
-static int left_behind = EINTR;                 /* in errno, by what succeeds */
+static int left_behind = EINTR;                 /* errno after successful calls */
 static void (*while_waiting)(int milliseconds); /* polling is done by it; NULL: by the system */
 static int poll_answer;
 static bool clock_is_set, time_jumps;
 static unsigned clock_asked;
-static struct stat fake_stat; /* st_mode 0: none */
+static struct stat fake_stat; /* st_mode 0: not used */
 static struct {
     void *at;
     size_t n;
@@ -84,7 +84,7 @@ static long well(long answer)
     return answer;
 }
 
-/* Half a second later each time it is asked; or it stands still, until it jumps behind every deadline's very end. */
+/* Each reading advances the clock by half a second; or it is stopped until it jumps exactly past the deadline. */
 int world_clock_gettime(clockid_t which, struct timespec *t)
 {
     int answer = clock_gettime(which, t);
@@ -238,7 +238,7 @@ ssize_t world_write(int fd, const void *from, size_t n)
     return fails("write") ? -1 : well(write(fd, from, n < most_at_once ? n : most_at_once));
 }
 
-/* ---- what all tests need ----------------------------------------------------------------------------------------------- */
+/* ---- common helpers ---------------------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/calls_test.XXXXXX";
 
@@ -370,7 +370,7 @@ static void test_unreadable(void)
         int error;
     } cases[] = {
         {"/proc/self/status", "read", "cannot be read", EIO},
-        {"/proc/self/status", "read", "cannot be read", EAGAIN}, /* of what is no pipe nothing is waited for */
+        {"/proc/self/status", "read", "cannot be read", EAGAIN}, /* no waiting except on pipes */
         {"whole", "fstat", "cannot be opened", ENOMEM},
         {"whole", "mmap", "cannot be mapped", ENOMEM},
     };
@@ -388,7 +388,7 @@ static void test_unreadable(void)
     }
 }
 
-/* What it is decides how it is read: by the kind and number of what is there. */
+/* The kind and identity of the file determine how it is read. */
 static void test_kinds(void)
 {
     static const struct {
@@ -428,7 +428,7 @@ static void test_kinds(void)
     fake_stat.st_mode = 0;
 }
 
-/* Each byte of what was read is given back once, in pieces of 64 KiB; of what is not mapped nothing. */
+/* Each byte read is released once, in pieces of 64 KiB; unmapped memory is not. */
 static void test_given_back(void)
 {
     enum { SIZE = 400000 };
@@ -469,14 +469,15 @@ static void test_given_back(void)
 
 /* ---- files that are written ------------------------------------------------------------------------------------------------ */
 
-/* Whatever interrupts it and however little is taken at once, all is written; after an error no more is, and the first one is told. */
+/* All data is written despite interruptions and short writes; after an error nothing more is written, and the first
+   error is reported. */
 static void test_writing(void)
 {
     enum { SIZE = 150000 };
     static const struct {
         size_t most;
         int after, error, times;
-        unsigned writes; /* 0: as many as there are */
+        unsigned writes; /* 0: as many as necessary */
     } cases[] = {
         {SIZE_MAX, 0, EINTR, 3, 0}, {999, 10, EINTR, 2, 0},      {1, 0, 0, 0, 0},
         {999, 5, ENOSPC, 1, 6},     {SIZE_MAX, 0, ENOSPC, 1, 1}, {SIZE_MAX, 1, EIO, 1, 2},
@@ -535,7 +536,7 @@ static void test_not_kept(void)
     CHECK_INT(descriptors(), open_before);
 }
 
-/* Results are for everybody whom the user lets read. */
+/* Output files are readable according to the umask. */
 static void test_modes(void)
 {
     static const mode_t masks[] = {0, 022, 027, 077};
@@ -559,7 +560,8 @@ static void test_modes(void)
     }
 }
 
-/* At the end that nobody planned as many are removed as are noted; what was given up or committed before makes room for others. */
+/* On an unexpected exit, pending outputs are removed up to the limit; abandoned or committed ones make room for
+   others. */
 static void test_half_written(void)
 {
     enum { NOTED = 64, MORE = NOTED + 2 };
@@ -582,7 +584,7 @@ static void test_half_written(void)
     }
 }
 
-/* A folder of ours that is replaced is there until the new one is, and again if that fails. */
+/* An existing output folder is kept until it is replaced, and is restored if that fails. */
 static void test_folder_commits(void)
 {
     static const struct {
@@ -625,7 +627,7 @@ static void test_folder_commits(void)
     }
 }
 
-/* The folders above one are made with it, and nothing beside it. */
+/* Missing parent folders are created, and nothing else. */
 static void test_folders_above(void)
 {
     static const char *const paths[] = {"above/site", "above/other/site", "above/other/deeper///site//"};
@@ -642,7 +644,7 @@ static void test_folders_above(void)
     CHECK_INT(dir_remove_tree(in_folder("above"), &e), 0);
 }
 
-/* ---- what is removed ---------------------------------------------------------------------------------------------------------- */
+/* ---- removal ----------------------------------------------------------------------------------------------------- */
 
 static void make_nested(unsigned depth)
 {
@@ -664,8 +666,8 @@ static void test_removing(void)
         bool removed;
     } cases[] = {
         {NULL, 0, 0, true},
-        {"unlinkat", 0, EPERM, true},   /* what some systems say of a folder */
-        {"unlinkat", 0, ENOENT, true},  /* somebody else was faster */
+        {"unlinkat", 0, EPERM, true},   /* errors for a folder on some systems */
+        {"unlinkat", 0, ENOENT, true},  /* removed by another process */
         {"unlinkat", 0, EACCES, false}, /* the folder itself */
         {"unlinkat", 1, EACCES, false}, /* the first in it */
         {"unlinkat", 2, EROFS, false},
@@ -725,7 +727,8 @@ static int run(const char *script, const struct buf *in, double seconds, struct 
     return status;
 }
 
-/* Interrupted or slowed down at any call, and when it has closed what it says before it ends, it is the same. */
+/* Interruptions or delays of any call, and a child that closes its outputs before it exits, do not change the
+   result. */
 static void test_interrupted_child(void)
 {
     static const struct {
@@ -762,7 +765,7 @@ static void test_interrupted_child(void)
     buf_release(&out);
 }
 
-/* What it says in one place is read to its end when the other one is closed, or nothing is said to it. */
+/* One output is read to its end after the other one, or the input, is closed. */
 static void test_closed_ends(void)
 {
     enum { MUCH = 600000 };
@@ -827,7 +830,7 @@ static void wait_interrupted(int milliseconds)
     errno = ENOMEM;
 }
 
-/* The wait is as long as what is left of its time and one millisecond, and there is none when nothing is left. */
+/* The timeout is the remaining time plus one millisecond; there is no wait if no time remains. */
 static void test_child_times(void)
 {
     struct buf in = {0}, out = {0};
@@ -853,7 +856,7 @@ static void test_child_times(void)
     buf_release(&out);
 }
 
-/* With standard input closed the descriptor 0 is one like others. */
+/* With standard input closed, descriptor 0 is an ordinary descriptor. */
 static void test_descriptor_0(void)
 {
     int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -899,7 +902,8 @@ static void bus_error_of_others(int sig)
     _exit(7);
 }
 
-/* In a process of its own: the exit status of who looks behind the end of a file, 7: the signal came to who had asked for it before. */
+/* In a separate process: reads past the end of a file; returns the exit status, or 7 if the signal reached the previous
+   handler. */
 static int looked_behind(bool ours)
 {
     fflush(stdout);
@@ -917,7 +921,7 @@ static int looked_behind(bool ours)
         const volatile uint8_t *p = ours ? map.bytes : mmap(NULL, 3 * page, PROT_READ, MAP_SHARED, fd, 0);
         if (truncate(path, 0) != 0)
             _exit(92);
-        fail(ours ? "mmap" : NULL, 0, ENOMEM, 1); /* ours, but nothing can be put over it */
+        fail(ours ? "mmap" : NULL, 0, ENOMEM, 1); /* ours, but no page can be mapped over it */
         _exit(p[2 * page]);
     }
     int status = -1;
@@ -925,8 +929,8 @@ static int looked_behind(bool ours)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* In a process of its own: of two files that are mapped one behind the other one is released, or none, and the `cut`th becomes shorter. What
-   is said then; the exit status is 0 where it is said of that one. */
+/* In a separate process: two adjacent mapped files, one of which is released, or none, and the `cut`th is truncated.
+   The exit status is 0 if the message names that one. */
 static int neighbour_cut(int released, int cut)
 {
     fflush(stdout);
@@ -965,7 +969,7 @@ static void test_neighbours(void)
                 CHECK_INT(neighbour_cut(released, cut), 0);
 }
 
-/* From the page that is gone to the end of the file's last one, and nothing beside it; the first file is the one that is told. */
+/* From the missing page to the file's last one, and nothing else; the first file is the one reported. */
 static void test_shorter(void)
 {
     static const size_t behind[] = {0, 1, 100};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths, names and merged tables against what their words say, written down plainly, on cases drawn by chance.
+ * Paths, names and merged tables: random cases, compared with naive implementations of their documentation.
  */
 #include "config.h"
 #include "support/demangle.h"
@@ -48,14 +48,14 @@ static void draw_path(char *out)
         strcat(strcat(out, pieces[draw(ARRAY_SIZE(pieces))]), n > 1 || draw(3) == 0 ? "/" : "");
 }
 
-/* Of n bytes no more is looked at: memory ends behind them. */
+/* Only n bytes are read: memory ends after them. */
 static size_t shared_of(const char *path, const char *other, size_t n)
 {
     static struct guarded_room rooms[2];
     return path_common_folder(guarded_copy(&rooms[0], path, n), guarded_copy(&rooms[1], other, n), n);
 }
 
-/* What stands behind a path's end is not of it: it is drawn before, and left there. */
+/* The bytes after the end of a path are random and must not change. */
 static void test_paths(void)
 {
     char path[64], other[64], want[64];
@@ -82,7 +82,7 @@ static void test_paths(void)
 
 /* ---- texts ---- */
 
-/* The bytes of a character, and how many; 0: it is none. */
+/* The bytes of a character and their number; 0: not a character. */
 static size_t encode(uint32_t c, uint8_t *out)
 {
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
@@ -95,7 +95,7 @@ static size_t encode(uint32_t c, uint8_t *out)
     return n;
 }
 
-/* Whatever the bits of n bytes say as a character of n bytes has to be written with these bytes. */
+/* Decodes n bytes as a character; it is valid if encoding gives the same bytes. */
 static size_t plain_utf8(const uint8_t *p, size_t n)
 {
     static const uint32_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -119,7 +119,7 @@ static void test_utf8(void)
     for (unsigned i = 0; i < 100000 && !wrong; i++) {
         uint8_t bytes[4] = {0};
         size_t n = draw(5);
-        for (size_t k = 0; k < n; k++) /* behind the first mostly what may stand there */
+        for (size_t k = 0; k < n; k++) /* mostly valid bytes after the first */
             bytes[k] = k && draw(4) ? (uint8_t)(0x80 | draw(0x40)) : edges[draw(ARRAY_SIZE(edges))];
         if (utf8_length(guarded_copy(&room, bytes, n), n) != plain_utf8(bytes, n))
             wrong += !!printf("# %02x %02x %02x %02x, %zu of these\n", bytes[0], bytes[1], bytes[2], bytes[3], n);
@@ -132,7 +132,7 @@ static char small_letter(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-/* How many letters have to be changed, put in or left out: of each of these steps the best, tried out. */
+/* Edit distance (replacements, insertions, deletions), by trying all steps. */
 static unsigned steps_between(const char *a, const char *b)
 {
     if (!*a || !*b)
@@ -203,7 +203,7 @@ static void test_interned(void)
     strtab_free(t);
 }
 
-/* Sixteen bytes each, all of one hash: the second half undoes what the first one did (see hash_bytes). */
+/* Sixteen bytes each, all with the same hash: the second half cancels the first (see hash_bytes). */
 static void test_one_hash(void)
 {
     enum { TEXTS = 5 };
@@ -250,7 +250,7 @@ static void put_types(struct buf *out, const char *open, const char *close)
     buf_str(out, close);
 }
 
-/* A function's name with all that is around it in C++, and beside it that without type, parameters and what follows these. */
+/* A full C++ function name, and the short one without type, parameters and suffixes. */
 static void draw_name(struct buf *full, struct buf *brief)
 {
     static const char *const scopes[] = {
@@ -304,7 +304,7 @@ static void test_names(void)
     arena_free(a);
 }
 
-/* "operator" within a name is none; its signs are brackets then. */
+/* "operator" inside a longer name is not an operator; the following signs are brackets then. */
 static void test_names_that_go_on(void)
 {
     static const char *const inside[] = {"a", "m", "z", "A", "M", "Z", "0", "5", "9", "_", "$"}, *const others =
@@ -324,7 +324,7 @@ static void test_names_that_go_on(void)
     arena_free(a);
 }
 
-/* What looks like parameters, or like the end of a bracket, and is none; a name alone stays as it is. */
+/* Text that resembles parameters or the end of a bracket; a plain name is unchanged. */
 static void test_names_by_hand(void)
 {
     static const char *const cases[][2] = {
@@ -413,7 +413,7 @@ struct shape {
     unsigned refers[TABLES], order[TABLES]; /* refers: TABLES: contexts */
 };
 
-/* What a row says, whatever the numbers of rows are, and the values it has. */
+/* A row's keys, independent of row numbers, and its values. */
 struct said {
     char text[TEXT];
     uint64_t sum, least, last;
@@ -453,7 +453,7 @@ static struct table *declared(const struct shape *s, unsigned i, struct table_li
     return table_list_declare(l, &decl, strings, &t, NULL) == 0 ? t : NULL;
 }
 
-/* Rows of chance, each also to what is wanted in the end: contexts are known by `contexts`. */
+/* Random rows, also added to the expected result: contexts are identified by `contexts`. */
 static void draw_rows(const struct shape *s, struct table_list *l, struct strtab *strings, const uint32_t *contexts,
                       struct said wanted[TABLES][ROWS], size_t *counts)
 {
@@ -481,7 +481,7 @@ static void draw_rows(const struct shape *s, struct table_list *l, struct strtab
             strcpy(texts[i][row], text);
             find_said(wanted[i], &counts[i], text)->sum += value;
         }
-    for (unsigned i = 0; i < TABLES; i++) /* of what a document says of a row, as it gives that on */
+    for (unsigned i = 0; i < TABLES; i++) /* attributes of rows as forwarded by a document */
         for (size_t row = 0; row < table_row_count(tables[i]); row++) {
             const union table_cell *cells = table_row(tables[i], row);
             struct said *w = find_said(wanted[i], &counts[i], texts[i][row]);
@@ -502,7 +502,7 @@ static void say(const struct shape *s, const struct table_list *l, const struct 
     snprintf(out, TEXT, "%s(%.*s)", strtab_get(strings, cells[0].text), TEXT - 8, within);
 }
 
-/* How many rows say what nobody wants, are there twice, or have other values than are wanted. */
+/* Number of rows that are unexpected, duplicate, or have wrong values. */
 static unsigned wrong_rows(const struct shape *s, const struct table_list *l, const struct strtab *strings, unsigned i,
                            struct said *wanted, size_t count)
 {
@@ -530,7 +530,7 @@ static bool in_order(const struct table *t, const struct strtab *strings)
     return true;
 }
 
-/* Two documents become one: every row of both says in it what it said before, once, with the values of both. */
+/* Two documents are merged: every row of both is present once, with its keys and the values of both. */
 static void test_merged(void)
 {
     static struct said wanted[TABLES][ROWS];

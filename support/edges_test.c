@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The edges of what every room stands on: the first, the last, the empty, the one too many. Each row is there because a
- * small change of the code behind it would otherwise go unnoticed. */
+/* Edge cases of the basic functions: first, last, empty, one too many. Each row detects a small change of the code that
+ * no other test would. */
 #include "support/support.h"
 #include "tests/tap.h"
 
@@ -228,7 +228,7 @@ static void test_doubles(void)
     }
 }
 
-/* Growing by one, by much, from nothing; never over the end (a sanitizer sees that). */
+/* Growing by one, by many, from empty; never past the end (detected by sanitizers). */
 static void test_growing(void)
 {
     struct buf b = {0};
@@ -414,7 +414,7 @@ static void test_paths(void)
     CHECK_STR(path_base("a"), "a");
 }
 
-/* A program, in a folder of its own; a file of its name that cannot be run, and a folder of its name, stand in others. */
+/* A program in a folder of its own; other folders contain a non-executable file or a folder of the same name. */
 static void test_program_search(void)
 {
     static const struct {
@@ -504,7 +504,7 @@ static void test_hash_bytes(void)
     CHECK_NAMED(hash_bytes("hpcview", 7, 0) == hash_bytes("hpcview", 7, 0), "the same each time");
     struct hashmap m = {0};
     for (uint64_t i = 0; i < 1000; i++)
-        *hashmap_put(&m, i) += 2; /* made with HASHMAP_NONE */
+        *hashmap_put(&m, i) += 2; /* created with HASHMAP_NONE */
     CHECK_INT(m.count, 1000);
     CHECK_INT(hashmap_get(&m, 999), 1);
     CHECK_NAMED(m.capacity == 2048, "at most three quarters full");
@@ -556,7 +556,7 @@ static void say(void *ctx, size_t i)
     warnings_add(ctx, "warning %zu", i % SAYINGS);
 }
 
-/* From many threads at once, each sentence twice: once it is kept, or counted each time where there is no more room. */
+/* From many threads at once, each message twice: it is stored once, or counted each time when the list is full. */
 static void test_warnings_of_threads(void)
 {
     size_t wrong = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files in and out, as they meet users: of every size, through pipes, where nothing can be written, over what is there, and
- * when the end comes in between.
+ * File input and output as users experience it: all sizes, pipes, write errors, existing files, and interruption.
  */
 #include "support/support.h"
 #include "tests/tap.h"
@@ -36,7 +35,7 @@ static void put_file(const char *path, const void *bytes, size_t n)
         perror(path);
 }
 
-/* So many files, folders and links are in it, hidden ones too. */
+/* Number of files, folders and links in a folder, including hidden ones. */
 static size_t entries(const char *path)
 {
     size_t n = 0;
@@ -219,7 +218,7 @@ static void test_named(void)
 
 /* ---- out --------------------------------------------------------------------------- */
 
-/* What is written in pieces of all sizes is in the file once it is committed, and nothing is there before. */
+/* Data written in pieces of all sizes is in the file after the commit, and no file exists before. */
 static void test_pieces(void)
 {
     static const size_t pieces[] = {1, 511, 65535, 1, 65536, 70000, 0, 3, 200000, 65537, 12};
@@ -240,7 +239,7 @@ static void test_pieces(void)
     }
     char text[600];
     memset(text, 'x', sizeof text - 1);
-    for (size_t n = 509; n < 515; n++) { /* around the room it has for short ones */
+    for (size_t n = 509; n < 515; n++) { /* around the size of the buffer for short writes */
         outfile_printf(f, "%.*s|", (int)n, text);
         outfile_printf(memory, "%.*s|", (int)n, text);
         buf_printf(&want, "%.*s|", (int)n, text);
@@ -304,7 +303,7 @@ static void test_abandoned(void)
     CHECK(!is_there(in_folder("other")));
     outdir_abandon(d);
     outdir_abandon(NULL);
-    outputs_abandon(); /* nothing is half written any more */
+    outputs_abandon(); /* no output is pending */
     CHECK_INT(entries(folder), before + 1);
     mem_free(inside);
     mem_free(deep);
@@ -348,7 +347,7 @@ static void test_folders(void)
     CHECK_INT(outdir_create(in_folder("database/mine/x"), "index", &d, &e), -1);
 }
 
-/* The place is taken by others before the commit: what is theirs stays, ours goes. */
+/* The path is taken by another file before the commit: that file remains, ours is removed. */
 static void test_taken(void)
 {
     struct outdir *d;
@@ -365,7 +364,7 @@ static void test_taken(void)
     CHECK_INT(mkdir(in_folder("file"), 0777), 0);
     CHECK_INT(outfile_commit(f, &e), -1);
     CHECK(strstr(e.msg, "file: cannot be written") != NULL);
-    CHECK_INT(entries(folder), before + 2); /* what was moved, and the folder */
+    CHECK_INT(entries(folder), before + 2); /* the moved entry and the folder */
     mem_free(away);
     mem_free(to);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks: who has what part, and what comes together. */
+/* Ranks: distribution of work, and collection of results. */
 #include "support/support.h"
 #include "tests/ranks.h"
 #include "tests/tap.h"
@@ -47,7 +47,7 @@ static int take(void *ctx, const void *bytes, size_t len, struct err *err)
     return add(ctx, bytes, len, err);
 }
 
-/* Every rank has its letter, as often as says its number: the last ones more than a socket holds at once. */
+/* Every rank sends its letter, repeated by its number: the last ones more than a socket buffers. */
 static void all_have_all_in_order(unsigned count, bool back)
 {
     struct test_ranks t;

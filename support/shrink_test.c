@@ -28,7 +28,7 @@ static unsigned sum_of(const struct filemap *map)
     return sum;
 }
 
-/* So many are watched at once, and no more; given back they make room for others, whatever the order. */
+/* The maximum number is watched, and no more; released ones make room for others, in any order. */
 static void a_thousand_are_watched(const char *path)
 {
     enum { WATCHED = 1024, OPEN = WATCHED + 3 };

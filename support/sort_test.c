@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sorting by runs: against an order that is known, stable, whatever runs there are. */
+/* Sorting by runs: compared with a known, stable order, for any distribution of runs. */
 #include "support/sort.h"
 
 #include "support/support.h"

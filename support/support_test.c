@@ -102,7 +102,7 @@ static bool is_row(const void *ctx, uint32_t row)
     return w->rows[row] == w->value;
 }
 
-/* Rows found again by what is in them, also those whose hashes are equal. */
+/* Rows are found by content, even if their hashes are equal. */
 static void test_row_index(void)
 {
     enum { ROWS = 5000 };
@@ -152,7 +152,7 @@ static void test_cursor(void)
     c = cursor_make("abc", 3);
     CHECK_STR(cursor_cstr(&c), "");
     CHECK(c.bad);
-    /* a text that goes to the end, and one that is said to go one beyond it */
+    /* a string that extends to the end, and one whose stated length exceeds it by one */
     for (size_t missing = 0; missing < 2; missing++) {
         size_t len = 7;
         b.len = 0;
@@ -308,7 +308,7 @@ static void test_streams_and_links(void)
     snprintf(file, sizeof file, "%s/file", dir);
     snprintf(link, sizeof link, "%s/link", dir);
 
-    /* what is no file stays what it is: root's -o /dev/null must not make a file of it */
+    /* special files are left as they are: -o /dev/null as root must not replace it by a regular file */
     CHECK_INT(mkfifo(fifo, 0600), 0);
     int reader = open(fifo, O_RDONLY | O_NONBLOCK);
     CHECK_INT(outfile_create(fifo, &f, &e), 0);

@@ -60,7 +60,7 @@ static uint32_t add_pair(struct document *d, uint32_t victim, uint32_t array, ui
             {.row = victim}, {.row = array}, {.count = blocks}, {.number = value}, {.number = value}, {.count = last}});
 }
 
-/* All rows as text, one a line: what a person would draw. */
+/* All rows as text, one per line, in a readable form. */
 static char *drawn(const struct table_list *l, const char *name, const struct strtab *strings)
 {
     struct buf b = {0};
@@ -177,7 +177,7 @@ static void test_mapping_renames(void)
     release(&to);
 }
 
-/* Rows may refer to earlier ones of their own table: nested regions, say. */
+/* Rows may refer to earlier ones of their own table, e.g. nested regions. */
 static void test_own_rows(void)
 {
     static const struct table_column columns[] = {
@@ -199,7 +199,7 @@ static void test_own_rows(void)
     release(&to);
 }
 
-/* To a later row, or to none that there is, nothing can be said of when rows are merged. */
+/* References to later or missing rows are dropped when rows are merged. */
 static void test_later_rows(void)
 {
     static const struct table_column columns[] = {
@@ -215,7 +215,7 @@ static void test_later_rows(void)
         const uint32_t next[] = {0, 6, 5, 0, 9, 3}; /* there are six */
         table_add(t, (union table_cell[]){{.text = strtab_add(from.strings, name)}, {.row = next[i]}});
     }
-    /* one beyond the last, where what is there was never written */
+    /* one after the last, which was never initialized */
     static const struct table_column many_columns[] = {{.name = "n", .merge = TABLE_KEY},
                                                        {.name = "of", .type = TABLE_REF, .refers = "many"}};
     static const struct table_decl many = {"many", NULL, NULL, many_columns, 2};
@@ -234,7 +234,7 @@ static void test_later_rows(void)
     release(&to);
 }
 
-/* Numbers as keys: whatever is none is one. */
+/* Numbers as keys: all NaNs are the same key. */
 static void test_number_keys(void)
 {
     static const struct table_column columns[] = {
@@ -263,7 +263,7 @@ static void test_number_keys(void)
     release(&d);
 }
 
-/* Each rule for each type, against what is left of the values when those that are missing are passed over. */
+/* Each rule for each type, compared with the result when missing values are skipped. */
 static void test_rules(void)
 {
     enum { KEYS = 7, TYPES = 2, RULES = 4, ROWS = 600 };
@@ -319,8 +319,8 @@ static void test_rules(void)
     release(&d);
 }
 
-/* A table is what is declared where its name, and the names and types of its columns, are; the same one can be declared
-   again, one that is another in any part cannot. */
+/* Tables are identified by their name and by the names and types of their columns. An identical declaration may be
+   repeated; one that differs in any part is rejected. */
 static void test_is(void)
 {
     static const struct table_column
@@ -351,7 +351,7 @@ static void test_is(void)
     }
 }
 
-/* As many as there may be, and one more; one that is dropped leaves the others in their order. */
+/* The maximum number of tables, and one more; after one is dropped, the others keep their order. */
 static void test_tables(void)
 {
     static const struct table_column columns[] = {{.name = "n", .merge = TABLE_SUM}};
@@ -440,7 +440,7 @@ static void test_refused(void)
     release(&d);
 }
 
-/* What a declaration leaves out is said all the same; references are of columns that hold such. */
+/* Omitted parts of a declaration are rejected with a message; references require columns that hold them. */
 static void test_said(void)
 {
     static const struct table_column columns[] = {{.name = "a", .type = TABLE_COUNT, .refers = "context"},
@@ -461,7 +461,7 @@ static void test_said(void)
     release(&d);
 }
 
-/* As many columns as there may be, each of them a key in its turn: every one counts, and nothing behind a row is looked at. */
+/* The maximum number of columns, each a key in turn: every one is compared, and no memory after a row is read. */
 static void test_columns(void)
 {
     static struct guarded_room rooms[2];
@@ -497,8 +497,8 @@ static void test_columns(void)
     release(&to);
 }
 
-/* Keys of one hash (the second undoes what the first did, see hash_bytes) are rows of their own, found and united again,
-   after sorting too. */
+/* Keys with the same hash (the second cancels the first, see hash_bytes) are separate rows, found and merged again,
+   also after sorting. */
 static void test_one_hash(void)
 {
     enum { KEYS = 5 };
@@ -528,9 +528,8 @@ static void test_one_hash(void)
     release(&d);
 }
 
-/* Columns end where they end, and so do rows and lists: what lies behind the columns would say of each type and rule that it
-   is one to be looked at, and behind a row or a list there is nothing. Of two zeros
-   the first is the least. */
+/* Columns, rows and lists are read only up to their ends: the bytes after the columns would request every type and
+   rule, and no memory follows a row or a list. Of equal zeros the first is the least. */
 static void test_ends(void)
 {
     static struct guarded_room rooms[2];
@@ -577,7 +576,7 @@ static void test_ends(void)
     release(&to);
 }
 
-/* What is given for a name counts before a table of that name; of rows it does not have nothing is said. */
+/* A mapping given for a name takes precedence over a table of that name; rows missing from it are dropped. */
 static void test_mapping_first(void)
 {
     static const uint32_t places[] = {8, 9}, rows[] = {5};
@@ -598,7 +597,7 @@ static void test_mapping_first(void)
     release(&to);
 }
 
-/* Tables that refer to each other, one that refers to these, and one to nothing. */
+/* Tables that refer to each other, one that refers to these, and one without references. */
 static void test_circle(void)
 {
     static const char *const names[] = {"last", "x", "y", "alone"}, *const refers[] = {"y", "y", "x", "context"};
@@ -622,7 +621,7 @@ static void test_circle(void)
     release(&to);
 }
 
-/* Where one of the tables cannot be merged, none behind it is. */
+/* If one of the tables cannot be merged, none after it is. */
 static void test_merge_refused(void)
 {
     static const struct table_column other[] = {{.name = "name", .type = TABLE_COUNT}};
@@ -639,7 +638,7 @@ static void test_merge_refused(void)
     release(&to);
 }
 
-/* Without keys equal rows stay in their order, and those who refer to them follow; a cell may be set anew. */
+/* Without keys, equal rows keep their order, and references follow; a cell may be set again. */
 static void test_sort_plain(void)
 {
     static const struct table_column columns[] = {{.name = "t", .type = TABLE_TIME, .merge = TABLE_LAST},

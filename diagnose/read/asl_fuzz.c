@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a property file: properties or error messages, never anything else; properties that were read can be
+/* Any bytes as a property file: properties or error messages, nothing else; properties that were read can be
    evaluated. */
 #include "diagnose/diagnose.h"
 
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     properties_finish(p, problems);
     for (size_t i = 0; i < warnings_count(problems); i++)
         if (i < LIMIT_WARNINGS && !str_starts(warnings_get(problems, i), "fuzz:"))
-            __builtin_trap(); /* a sentence says where */
+            __builtin_trap(); /* each message contains a location */
     if (warnings_count(problems) == at_reading && properties_count(p) < 50) {
         struct experiment *e = smallest();
         look(e, p, DIAGNOSE_WHOLE);

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Nothing may be read behind the text: no memory is there. */
+/* Memory ends after the text, so that reads past it crash. */
 static struct properties *read_text(const char *text, struct warnings *problems)
 {
     struct properties *p = properties_create();
@@ -347,7 +347,7 @@ static void check_contents(void)
         CHECK_STR(a->title.items[3].format, "%");
         CHECK_STR(a->title.items[4].literal, " c");
         property_each_expr(a, count_operands, &operands);
-        CHECK_INT(operands, 3); /* imbalance; time by way of x and half, and max */
+        CHECK_INT(operands, 3); /* imbalance; time, referenced by x and half, and max */
         CHECK_INT(b->refines, 0);
         CHECK_INT(b->kinds, FOR_PATH | 1 << PLACE_LINE);
     }

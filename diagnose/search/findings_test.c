@@ -83,13 +83,13 @@ static void look(struct at_hand *h)
     CHECK_INT(diagnosis_stored(h->e, 0, &h->d), 0);
     if (diagnose(h->e, h->p, &h->options, &h->d, &err) < 0)
         exit(99);
-    bool nodes = true; /* places have none but in a tree of calls */
+    bool nodes = true; /* nodes exist only in a tree of calls */
     for (size_t i = 0; i < h->d->findings.count; i++)
         nodes = nodes && (h->d->findings.items[i].node == NODE_NONE) == (h->d->findings.items[i].tree == TREE_SCOPES);
     CHECK(nodes);
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------------- */
 
 struct to_write {
     const struct at_hand *h;
@@ -135,7 +135,7 @@ static void add_wishes(struct at_hand *h, struct buf *out)
     vec_release(&wishes);
 }
 
-/* Written into the experiment twice, as into a database that had findings already. */
+/* Stored in the experiment twice, as in a database that had findings already. */
 static void add_stored(struct at_hand *h, double threshold, struct buf *out)
 {
     struct diagnosis *stored = NULL;
@@ -211,14 +211,14 @@ static void check_words(void)
     CHECK_STR(err.msg, "unknown format ''; available: text, csv, json, sarif, periscope, graph");
 }
 
-/* ---- tables of these names that somebody else made, or an older version ---------------------------------------- */
+/* ---- tables of these names from other tools or older versions -------------------------------------------------- */
 
 static void check_foreign_tables(void)
 {
     static const struct {
         const char *name, *tables;
         double threshold;
-        const char *want; /* what is stored: each finding, each step */
+        const char *want; /* stored rows: each finding, each step */
     } cases[] = {
         {"findings alone", "table findings place:place\nrow f\n", 0, NULL},
         {"a search alone", "table search place:place\nrow f\n", 0, NULL},
@@ -285,7 +285,7 @@ static void check_foreign_tables(void)
     }
 }
 
-/* More places than are kept, of which the first are. */
+/* More places than are stored: the first ones are. */
 static void check_many_places(void)
 {
     enum { PLACES = 20100, KEPT = 20000 };

@@ -38,7 +38,8 @@ static unsigned below(unsigned n)
     return (seed >> 16) % n;
 }
 
-/* A function's basic blocks as tools write them: ascending, some once more or back into another, lines from two files. */
+/* A function's basic blocks as tools write them: ascending, some repeated or jumping back into another, with lines from
+   two files. */
 static bool write_function(struct cost_positions *s, struct naive *n, uint32_t thread, uint32_t function,
                            bool addresses, unsigned disorder)
 {
@@ -62,13 +63,13 @@ static void check_order(struct cost_positions *s, const struct naive *n, const c
         for (uint32_t k = 0; k < i; k++)
             twice = twice || (n->rows[i].address == n->rows[k].address && n->rows[i].group[1] == n->rows[k].group[1]);
     bool distinct = callgrind_positions_order(s);
-    /* an address is not taken as one place where it is two */
+    /* an address at two places is not treated as one */
     CHECK_NAMED(!(distinct && twice), name);
     for (uint32_t i = 0; distinct && i < n->count; i++)
         found = found && callgrind_positions_at(s, n->rows[i].group[1], n->rows[i].address) == i;
     /* an address leads to its place */
     CHECK_NAMED(found, name);
-    /* another object has none */
+    /* other objects have none */
     CHECK_NAMED(callgrind_positions_at(s, 7, 0x1000) == ROW_NONE, name);
 }
 
@@ -90,15 +91,15 @@ int main(void)
         naive.count = 0;
         for (unsigned part = 0; part < cases[i].parts; part++)
             for (unsigned f = 0; f < cases[i].functions; f++) {
-                seed = f * 7919 + (cases[i].disorder ? part / 2 : 0); /* parts say the same again, or nearly */
+                seed = f * 7919 + (cases[i].disorder ? part / 2 : 0); /* parts repeat the same positions, or nearly */
                 for (uint32_t thread = 0; thread < cases[i].threads; thread++)
                     right = write_function(&s, &naive, thread, f, cases[i].addresses, cases[i].disorder) && right;
             }
-        /* each place is one row */
+        /* each place has one row */
         CHECK_NAMED(right, cases[i].name);
         CHECK_INT(s.rows.count, naive.count);
         if (cases[i].distinct)
-            /* nothing is hashed */
+            /* the hash index is not used */
             CHECK_NAMED(callgrind_positions_order(&s) && s.indexed == 0, cases[i].name);
         check_order(&s, &naive, cases[i].name);
         callgrind_positions_release(&s);

@@ -50,7 +50,7 @@ static uint64_t row_times(const struct table *t, unsigned part, unsigned thread,
     return times;
 }
 
-/* What the table says of the part; `is_target` is of all parts. */
+/* Compares the table's rows of the part; `is_target` covers all parts. */
 static bool part_is_right(const struct table *t, unsigned part, const bool (*is_target)[OBJECTS][ADDRESSES])
 {
     bool right = true;
@@ -76,7 +76,7 @@ static void check_random(void)
     struct jumps j = {0};
     bool is_target[THREADS][OBJECTS][ADDRESSES] = {{{false}}}, right = true;
     memset(taken, 0, sizeof taken);
-    count_some(&j, 40); /* the first reading: all there are */
+    count_some(&j, 40); /* the first reading: all of them */
     jumps_find_targets(&j);
     for (unsigned thread = 0; thread < THREADS; thread++)
         for (unsigned object = 0; object < OBJECTS; object++)
@@ -91,7 +91,7 @@ static void check_random(void)
     CHECK_NAMED(right, "where jumps lead");
     for (unsigned part = 0; part < PARTS; part++) {
         memset(executed, 0, sizeof executed);
-        if (part) { /* the parts have jumps of the whole */
+        if (part) { /* the jumps of the parts are those of the whole */
             jumps_clear(&j);
             memset(taken, 0, sizeof taken);
             for (size_t i = 0; i < j.rows.rows.count; i++) {

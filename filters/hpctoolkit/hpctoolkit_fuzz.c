@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two files of a database of HPCToolkit's, one behind the other: meta.db ends where "_meta.db" first stands. */
+/* The two files of an HPCToolkit database, concatenated: meta.db ends at the first "_meta.db". */
 #include "filters/hpctoolkit/hpctoolkit_int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

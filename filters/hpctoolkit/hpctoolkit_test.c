@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* HPCToolkit's databases: every rule of experiment.xml, and the example of version 4 with one number of it changed at a time. */
+/* HPCToolkit's databases: every rule of experiment.xml, and the example of version 4 with one number changed at a
+   time. */
 #include "filters/hpctoolkit/hpctoolkit.h"
 #include "filters/hpctoolkit/hpctoolkit_int.h"
 #include "tests/fixtures/import_dump.h"
@@ -171,7 +172,8 @@ static void write_example(const char *name, const char *text)
     mem_free(path);
 }
 
-/* Where a number stands: "m3+0*+8*": of meta.db section 3, the number at 0 of it is where to go on, there that at 8. */
+/* Location of a number: "m3+0*+8*" means: in meta.db, section 3, follow the pointer at offset 0, then the one at offset
+   8. */
 static size_t place(const uint8_t *const files[2], const char *words)
 {
     const uint8_t *file = files[*words == 'p'];
@@ -217,7 +219,7 @@ static size_t count_lines(const char *text)
     return n;
 }
 
-/* The first line of `text` that the other lacks, NULL: none. *count: how many there are. */
+/* The first line of `text` that `other` lacks, NULL: none. *count: the number of such lines. */
 static const char *first_new(const char *text, const char *other, size_t *count)
 {
     const char *first = NULL;
@@ -234,7 +236,7 @@ static const char *first_new(const char *text, const char *other, size_t *count)
     return first;
 }
 
-/* "LINES, NEW new: the first of them", of what it was before, or "as it is". */
+/* "LINES, NEW new: the first of them", compared with the original, or "as it is". */
 static char *difference(const char *before, const char *after)
 {
     size_t added, gone;
@@ -267,7 +269,7 @@ static char *database(const uint8_t *const files[2], const size_t lens[2])
     return out.bytes;
 }
 
-/* The contexts of the example, one in another. */
+/* The nested contexts of the example. */
 #define IN_MAIN "m3+0*+8*"
 #define LINE_14 IN_MAIN "+8*"
 #define SOLVE   LINE_14 "+8*"
@@ -486,8 +488,8 @@ static void test_changes(void)
 
 static struct guarded_room lent[2]; /* the database's two files */
 
-/* Cut anywhere before the word that ends it, a file is an error that names it; at the end of what may be read, so that what
-   reads on is seen. */
+/* Truncated anywhere before its end marker, a file gives an error with its name; memory ends after it, so that reads
+   past its end are detected. */
 static void test_cut(void)
 {
     struct filemap maps[2] = {read_example("meta.db"), read_example("profile.db")};
@@ -509,7 +511,7 @@ static void test_cut(void)
     filemap_release(&maps[1]);
 }
 
-/* FNV-1a of what becomes of it where one of 32 bytes is another. */
+/* FNV-1a of the results with one of every 32 bytes changed. */
 static uint32_t digest_of_changed(const struct filemap maps[2], int changed, size_t from, unsigned how)
 {
     uint32_t digest = 0;
@@ -550,7 +552,7 @@ static void test_each_byte(void)
     filemap_release(&maps[1]);
 }
 
-/* Named by its folder, with what lies beside it or does not. */
+/* Given as a folder, with or without the accompanying files. */
 static void test_files_missing(void)
 {
     static const struct filter_options none;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perf.data files made by hand, of both byte orders: every rule of the records, and damaged ones. */
+/* Hand-made perf.data files of both byte orders: every rule of the records, and damaged files. */
 #include "config.h"
 
 #include "filters/perf/perf.h"
@@ -25,8 +25,8 @@ static void put(struct buf *b, bool swapped, uint64_t v, unsigned bytes)
         buf_u8(b, (uint8_t)(v >> 8 * (swapped ? bytes - 1 - i : i)));
 }
 
-/* "4:" and "8:" are sizes of the numbers that follow, "s:" a text of 16 bytes; fields end at NULL. Numbers are given as
-   text so that one string is one record. */
+/* "4:" and "8:" set the size of the following numbers, "s:" a string of 16 bytes; fields end at NULL. Numbers are given
+   as text, so that one string is one record. */
 static void put_fields(struct buf *b, bool swapped, const char *fields)
 {
     char *copy = mem_strdup(fields), *rest = copy, *word;
@@ -142,7 +142,7 @@ struct chain_step {
     const char *fields;
 };
 
-/* Of IDENTIFIED: id ip pid/tid time period; at the end of other records: pid/tid time id. */
+/* Order for IDENTIFIED: id ip pid/tid time period; at the end of other records: pid/tid time id. */
 #define MAP(at, len, offset, path, time)                                                                               \
     {                                                                                                                  \
         1, USER, "4: 5 5 8: " at " " len " " offset " '" path " 4: 5 5 8: " time " 11"                                 \
@@ -298,8 +298,8 @@ static void test_rules(void)
         }
 }
 
-/* Whatever comes with a counter's value and with branches, what stands behind them is found: a value of 6 of the first
-   event, of 9 of the second where they come as a group, and a weight of 30. */
+/* The fields after counter values and branches are found in every format: a value of 6 for the first event, of 9 for
+   the second if they are a group, and a weight of 30. */
 static void test_formats(void)
 {
     enum { ENABLED = 1, RUNNING = 2, ID = 4, GROUP = 8, LOST = 16, FORMATS = 32, HAS_INDEX = 1 << 17 };
@@ -375,7 +375,7 @@ static void test_pipe(void)
         }
 }
 
-/* The name of an event comes in a record of its own, or with the features. */
+/* Event names are in separate records or in the features. */
 static void test_pipe_names(void)
 {
     struct made m = {.sample_type = IDENTIFIED};
@@ -391,7 +391,7 @@ static void test_pipe_names(void)
     buf_release(&m.bytes);
 }
 
-/* Build ids come with a mapping, or in records of files before them: 20 bytes, or as many as the 21st says. */
+/* Build ids are in mapping records, or in earlier records of files: 20 bytes, or the number in the 21st. */
 static void test_build_ids(void)
 {
 #define ID_BYTES "0x0807060504030201 0x100f0e0d0c0b0a09 "
@@ -436,7 +436,7 @@ static void test_build_ids(void)
 }
 
 #ifdef HAVE_ZSTD
-/* The first `most` bytes of the records, packed in pieces so that records lie across them. */
+/* The first `most` bytes of the records, compressed in pieces so that records cross their boundaries. */
 static char *from_packed(const struct made *m, size_t most, size_t piece)
 {
     struct made packed = {.sample_type = m->sample_type};
@@ -463,7 +463,7 @@ static char *from_packed(const struct made *m, size_t most, size_t piece)
 }
 #endif
 
-/* The same as unpacked, and what is wrong is said with the place of what is packed. */
+/* The same as uncompressed; messages about errors give the location in the compressed data. */
 static void test_packed(void)
 {
 #ifdef HAVE_ZSTD
@@ -484,7 +484,7 @@ static void test_packed(void)
 #endif
 }
 
-/* Records that wait from one packed piece to the next are taken in the order of time, whatever rounds end among them. */
+/* Records that are pending between compressed pieces are processed in time order, even if rounds end in between. */
 static void test_packed_rounds(void)
 {
 #ifdef HAVE_ZSTD
@@ -566,7 +566,7 @@ static void test_cut(void)
     buf_release(&m.bytes);
 }
 
-/* Events without a name are called as perf calls them, by type and number. */
+/* Unnamed events get perf's names, by type and number. */
 static void test_event_names(void)
 {
     static const char *const names[2][11] = {
@@ -598,7 +598,7 @@ static void test_event_names(void)
     buf_release(&m.bytes);
 }
 
-/* Each size that rows of the table of events may be said to have: from 64 bytes and the place of their ids on. */
+/* Each possible row size of the event table, from 64 bytes plus the location of the ids on. */
 static void test_row_sizes(void)
 {
     struct made m = make(0, false);
@@ -616,7 +616,7 @@ static void test_row_sizes(void)
     buf_release(&m.bytes);
 }
 
-/* More threads and events at one place than are found by looking: each keeps what is its own, in order. */
+/* More threads and events at one place than a linear search handles: each keeps its own values, in order. */
 static void test_crowd(void)
 {
     enum { THREADS = 20, TIMES = 3 };
@@ -656,7 +656,7 @@ static void check_drawn_order(void)
     struct made m = {.sample_type = IDENTIFIED};
     unsigned n = 2 + below(below(2) ? 5 : RECORDS - 1), samples[OBJECTS] = {0}, now = 0;
     uint64_t sums[OBJECTS] = {0};
-    bool rounds = below(2); /* nothing comes later than a round after the one it is of */
+    bool rounds = below(2); /* no record is more than one round late */
     struct buf want = {0};
     for (unsigned i = 0; i < n; i++) {
         unsigned least = rounds ? i / OF_ROUND * 10 + 2 : 2;

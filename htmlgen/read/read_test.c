@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* htmlgen's output read back: the same experiment, as a folder and as one page; and exports of it in each format. */
+/* htmlgen's output read back: the same experiment, as a folder and as one page; and its exports in each format. */
 #include "export/export.h"
 #include "htmlgen/htmlgen.h"
 #include "tests/fixtures/sample_experiments.h"
@@ -121,7 +121,7 @@ static void first_difference(const char *a, const char *b)
     printf("# wrote %.*s\n# read  %.*s\n", (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"), b);
 }
 
-/* The bytes that a format makes of an experiment. */
+/* Exports an experiment in the given format. */
 static char *written_as(const struct experiment *e, const struct export_format *format)
 {
     struct export_options options = {.generator = "test"};
@@ -228,10 +228,10 @@ static void test_sample(const char *name, struct experiment *e)
  */
 struct damaging {
     struct buf page;
-    char *whole; /* what is drawn of it as it is */
+    char *whole; /* the unmodified output */
 };
 
-/* What is read holds together in itself. */
+/* The result is consistent. */
 static bool is_sound(const struct experiment *e)
 {
     bool sound = e->place_count > 0;
@@ -243,7 +243,8 @@ static bool is_sound(const struct experiment *e)
     return sound;
 }
 
-/* What comes of the page with other bytes: an error in a sentence with its name, or what of it has become different. mem_free. */
+/* Reads the page with the bytes replaced: returns an error that includes its name, or the differences. Free with
+   mem_free. */
 static char *outcome_with(const struct damaging *d, size_t from, size_t to, const char *new)
 {
     struct buf changed = {0}, said = {0};
@@ -281,7 +282,7 @@ static size_t begin_of_head(const struct damaging *d)
     return (size_t)(strchr(strstr(d->page.bytes, "hpcview-head"), '{') - d->page.bytes);
 }
 
-/* The key that stands before it, and what is there. */
+/* Prints the preceding key and the current value. */
 static void say_where(struct buf *out, const struct damaging *d, size_t from, size_t n)
 {
     const char *at = d->page.bytes + from;
@@ -293,7 +294,7 @@ static void say_where(struct buf *out, const struct damaging *d, size_t from, si
     buf_printf(out, "%.*s %.*s", (int)key, at - key, (int)(n < 24 ? n : 24), d->page.bytes + from);
 }
 
-/* Sizes of blocks are for who loads them, and depend on who packed them. */
+/* Block sizes are used only by the loader, and depend on the compressor. */
 static bool is_looked_at(const struct buf *where)
 {
     return !str_starts(where->bytes, "blocks ") && !str_starts(where->bytes, "generator ") &&
@@ -337,7 +338,7 @@ static void say_numbers(const struct damaging *d, struct buf *out)
     }
 }
 
-/* Texts, and the keys too: what has another name is not there. */
+/* Strings and keys: an item with another key is missing. */
 static void say_texts(const struct damaging *d, struct buf *out)
 {
     for (size_t i = begin_of_head(d), n; i < end_of_head(d); i += n + 1) {
@@ -428,7 +429,7 @@ static void say_damage(void *ctx, const char *what, struct buf *out)
         say_blocks(d, out);
 }
 
-/* The page cut at its beginning, wherever: it is said to be none, or read. */
+/* The page truncated near its beginning, anywhere: it is rejected or read. */
 static void test_cut(const char *path)
 {
     struct damaging d = {.whole = NULL};
@@ -446,7 +447,7 @@ static void test_cut(const char *path)
     begin_damage(&d, "");
 }
 
-/* Lists with more in them than is ever looked at. */
+/* Lists that exceed the limits. */
 static void test_long_lists(void)
 {
     struct damaging d = {.whole = NULL};

@@ -118,7 +118,7 @@ static void test_metric_column(void)
     buf_release(&out);
 }
 
-/* Values are stored as multiples of the period only where that loses nothing. */
+/* Values are stored as multiples of the period only if that is lossless. */
 static void test_multiples(void)
 {
     static const struct {
@@ -164,7 +164,7 @@ static int count_entries(const char *path, char *names, size_t size)
     return count;
 }
 
-/* 1 where both folders hold the same bytes. */
+/* 1 if both folders have identical contents. */
 static bool same_folders(const char *a, const char *b)
 {
     char *command = mem_printf("diff -r '%s' '%s' >/dev/null", a, b);
@@ -244,7 +244,7 @@ static void test_second_tree(void)
     mem_free(page);
 }
 
-/* A table: every type of column, its strings behind them, and what the head says of it. */
+/* A table: every column type, followed by its strings, and its description in the head. */
 static void test_table(void)
 {
     static const struct table_column columns[] = {
@@ -328,7 +328,7 @@ static size_t count_of(const char *text, const char *what)
     return n;
 }
 
-/* The page's own elements are all there are, whatever names say; what the browser makes of it is tests/page/page.sh. */
+/* Names cannot add elements to the page; tests/page/page.sh tests that in the browser. */
 static void test_hostile(void)
 {
     struct err err = {0};
@@ -367,7 +367,8 @@ static void test_unreadable_source(void)
     warnings_free(warnings);
 }
 
-/* What the page says of each sample, to the letter: tests/page/heads/, a line for each object in it. GOLDEN=write rewrites them. */
+/* The page's head for each sample, compared verbatim: tests/page/heads/, a line for each object. GOLDEN=write rewrites
+   them. */
 static void test_heads(void)
 {
     static const struct {
@@ -410,7 +411,7 @@ static void test_heads(void)
     }
 }
 
-/* Its own parts are in it whole, each where it belongs. */
+/* The page contains all of its parts in their places. */
 static void test_page_parts(void)
 {
     struct err err = {0};
@@ -477,9 +478,9 @@ static void test_sources_plan(void)
     static const struct {
         const char *name;
         long sizes[FILES_MOST];
-        size_t count, repeated; /* the last one stands so often */
+        size_t count, repeated; /* repetitions of the last one */
         bool no_sources;
-        const char *want; /* a letter a file: its chunk, or why it has none */
+        const char *want; /* one letter per file: its chunk, or the reason for its absence */
         size_t chunks, warnings;
     } cases[] = {
         {"none", {0}, 0, 0, false, "", 0, 0},
@@ -533,7 +534,7 @@ static void test_sources_plan(void)
     }
 }
 
-/* Offsets are of the text as it is written; a file that has become too large, or is gone, has none. */
+/* Offsets refer to the written text; a file that became too large or was removed has none. */
 static void test_sources_chunk(void)
 {
     static const char *const contents[] = {"one\n", "caf\xe9\n", "", "four\n", "five\n", "six\n"};
@@ -582,7 +583,7 @@ static void test_sources_chunk(void)
     experiment_free(e);
 }
 
-/* The head says of each file in which chunk, from where on, and how long its text is. */
+/* For each file, the head contains the chunk, the offset and the length of its text. */
 static void test_sources_in_head(void)
 {
     static const long sizes[] = {10, 2 * MB, 7, 5, SIZE_GONE};
@@ -734,7 +735,7 @@ static uint64_t bits(double value)
     return b;
 }
 
-/* Inclusive values in their order, then the exclusive ones that are others; all as multiples of the period, or none. */
+/* Inclusive values in order, then differing exclusive values; all as multiples of the period, or none. */
 static void check_drawn_column(void)
 {
     enum { MOST = 12 };
@@ -777,19 +778,19 @@ static void check_drawn_column(void)
     buf_release(&out);
 }
 
-/* Of what is no character each byte is one that stands for it. */
+/* Each byte of an invalid sequence is replaced by a character. */
 static void check_drawn_text(void)
 {
     static const char *const pieces[] = {"a",    "<",        "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
                                          "\xff", "\xe2\x82", "\xc0\x80", "\x80",         "\xf0\x9f"};
-    static const size_t whole = 5; /* so many of them are characters */
+    static const size_t whole = 5; /* this many of them are characters */
     struct buf text = {0}, want = {0}, got = {0};
     buf_str(&text, "");
     buf_str(&want, "");
     for (unsigned n = below(12); n > 0; n--) {
         size_t k = below(ARRAY_SIZE(pieces));
         buf_str(&text, pieces[k]);
-        if (k >= whole) /* what follows must not make one of it */
+        if (k >= whole) /* the following byte must not complete it */
             buf_str(&text, "x");
         for (size_t i = 0; k >= whole && i < strlen(pieces[k]); i++)
             buf_str(&want, "\xef\xbf\xbd");
@@ -802,7 +803,7 @@ static void check_drawn_text(void)
     buf_release(&got);
 }
 
-/* ---- metrics: in how many files, and what is in them ---- */
+/* ---- metrics: number of files, and their contents ---- */
 
 static void test_metric_files(void)
 {
@@ -839,7 +840,7 @@ static void test_metric_files(void)
     }
 }
 
-/* ---- what the head says of runs and processes ---- */
+/* ---- runs and processes in the head ---- */
 
 static void test_runs(void)
 {
@@ -893,7 +894,7 @@ static void test_runs(void)
     }
 }
 
-/* ---- what cannot be written ---- */
+/* ---- output errors ---- */
 
 static void test_errors(void)
 {
@@ -918,7 +919,7 @@ static void test_errors(void)
     CHECK_INT(htmlgen_pack(&out, NULL, (size_t)UINT32_MAX + 1, &err), -1);
     CHECK(err.kind == ERR_LIMIT);
     CHECK_INT(htmlgen_pack(&out, NULL, 0, &err), 0);
-    CHECK_STR(out.bytes, "eJwDAAAAAAE="); /* nothing is a stream as well */
+    CHECK_STR(out.bytes, "eJwDAAAAAAE="); /* empty input also gives a stream */
     buf_release(&out);
     mem_free(blocking);
 }
@@ -936,7 +937,8 @@ static bool is_whole(const char *database)
     return all;
 }
 
-/* Paths that are nearly too long, so that the folder can be made and some of what is in it cannot: it is whole, or it is not there. */
+/* Paths that are nearly too long, so that the folder can be created but not all of its files: the output is complete or
+   absent. */
 static void test_long_paths(void)
 {
     enum { FOLDER = 200, LONGEST = 4096, ABOUT = 60 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading JSON: every kind of value, and every way to be wrong. */
+/* Reading JSON: every kind of value, and every kind of error. */
 #include "support/support.h"
 #include "tests/chance.h"
 #include "tests/guarded.h"
@@ -90,7 +90,7 @@ static void test_values(void)
     json_free(j);
 }
 
-/* Cut off anywhere it is none, and nothing behind it is looked at; with another byte anywhere it is read or refused. */
+/* Truncated anywhere it is rejected, and nothing after it is read; with any byte changed it is read or rejected. */
 static void test_cut_off(void)
 {
     static const char text[] =
@@ -122,7 +122,7 @@ static void test_cut_off(void)
     CHECK_INT(untold, 0);
 }
 
-/* ---- documents that are drawn: as text, and what is to be read of it ---- */
+/* ---- random documents: text and expected contents ---- */
 
 struct document {
     struct buf text, want;

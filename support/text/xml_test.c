@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* XML in and out: what is written reads back, whatever is in it; what is read comes in order, with its lines. */
+/* XML input and output: all written text is read back; contents are reported in order, with line numbers. */
 #include "support/support.h"
 #include "tests/chance.h"
 #include "tests/guarded.h"
@@ -49,7 +49,7 @@ static void test_events(void)
     CHECK_NAMED(strstr(seen.bytes, "no") == NULL, "entities of a file's own are not read");
 }
 
-/* Attributes of an element keep their values however long those before them were. */
+/* Attribute values are kept regardless of the lengths of preceding ones. */
 static void test_attributes(void)
 {
     struct err e;
@@ -80,7 +80,7 @@ static void test_attributes(void)
     }
 }
 
-/* Of every length, each being also just what room there is: the values stay where they are. */
+/* Values of every length, including exactly the buffer's: they do not move. */
 static void test_room_of_attributes(void)
 {
     struct err e;
@@ -101,7 +101,7 @@ static void test_room_of_attributes(void)
     buf_release(&want);
 }
 
-/* Text by chance, and what is told of it; the first few may stand in attributes too. */
+/* Random text and the expected result; the first kinds are also valid in attributes. */
 static void draw_pieces(struct buf *text, struct buf *want, size_t kinds, unsigned *line)
 {
     static const char *const pieces[][2] = {{"x", "x"},
@@ -122,7 +122,7 @@ static void draw_pieces(struct buf *text, struct buf *want, size_t kinds, unsign
     }
 }
 
-/* An element with what is in it, and beside it all that is to be told: the text only of one that has no others in it. */
+/* An element with its contents, and the expected events: text only for elements without children. */
 static void draw_element(struct buf *text, struct buf *want, unsigned depth, unsigned *line)
 {
     char name = (char)('a' + below(4));
@@ -152,7 +152,7 @@ static void draw_element(struct buf *text, struct buf *want, unsigned depth, uns
     buf_printf(want, "</%c@%u>", name, *line);
 }
 
-/* What the reader says of documents drawn by chance; and that it refuses each of them cut anywhere. */
+/* Events for random documents; each document truncated anywhere is rejected. */
 static void test_drawn(void)
 {
     unsigned wrong = 0;
@@ -219,7 +219,7 @@ static void test_refused(void)
     most = -1;
 }
 
-/* What the parser complains of and reads over is no error of ours, nor does it stand for the one that comes behind it. */
+/* Recoverable complaints of the parser are not our errors, and do not hide later ones. */
 static void test_read_over(void)
 {
     static const char *const texts[] = {"<p:a/>", "<a xmlns:p=''/>", "<a:b:c/>", "<a xmlns='::'/>"};
@@ -258,7 +258,8 @@ static void test_known(void)
     CHECK_STR(e.msg, "m.xml:7: <cache size=\"1\">: 2 would be right");
 }
 
-/* Every text of up to three bytes of a small alphabet comes back as it was, or with U+FFFD for what XML cannot hold. */
+/* Every string of up to three bytes of a small alphabet is unchanged after a round trip, except that U+FFFD replaces
+   characters invalid in XML. */
 static void test_back(void)
 {
     static const char *const pieces[] = {"a",
