@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a bare Zydis decode of all executable sections takes: the floor that `make bench` compares structure
- * recovery with.
+ * Time of a bare Zydis decode of all executable sections: the lower bound with which `make bench` compares structure
+ * recovery.
  *
- *     decode FILE              the floor alone
- *     decode --stages FILE     then also our own steps, each timed, and what they saw
+ *     decode FILE              the lower bound alone
+ *     decode --stages FILE     also our own steps, each timed, and their statistics
  */
 #include "bloop/arch/ops.h"
 #include "bloop/code/cfg_int.h"

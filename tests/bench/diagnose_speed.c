@@ -1,5 +1,5 @@
 /*
- * Properties over places: how long a diagnosis takes, and what the same formulas take as metrics (the floor).
+ * Properties over places: time of a diagnosis, and of the same formulas as metrics (the lower bound).
  *
  *     diagnose_speed PLACES PROPERTIES     prints seconds of the diagnosis and of the formulas by one thread
  */
@@ -12,7 +12,7 @@
 
 enum { EVENTS = 7, BLOCK = 1024 };
 
-/* Of one thread what it computed, so that others on the machine do not count; of several the time that passed. */
+/* For one thread its CPU time, so that other load does not count; for several threads the elapsed time. */
 static double now(clockid_t clock)
 {
     struct timespec t;

@@ -17,7 +17,7 @@ measured() {
     fi
 }
 
-# The samples of a recording once more, TIMES over; what it says of processes and of what they map stays alone.
+# Repeats the samples of a recording TIMES times; process and mapping records are not repeated.
 grow() { # FROM TO TIMES
     perl -e 'use strict; my ($from, $to, $times) = @ARGV; local $/;
         open my $in, "<:raw", $from or die; my $file = <$in>; my ($at, $size, $samples) = (unpack("x40 Q< Q<", $file), "");
@@ -66,7 +66,7 @@ if have valgrind && valgrind --tool=callgrind --dump-instr=yes --callgrind-out-f
     measured instructions.out "${annotate:+$annotate instructions.out}"
     parts instructions.out parts.out 100 && measured parts.out
 fi
-# One part of three million instructions, each once: nothing in it comes again.
+# One part of three million instructions, each executed once: nothing is repeated.
 perl -e 'my ($n, $at, $line) = (shift, 0x400000, 10);
     print "version: 1\ncreator: callgrind-3.19.0\npid: 7\ncmd: /bin/sh\npart: 1\n\npositions: instr line\nevents: Ir\nsummary: $n\n\nob=/bin/sh\nfl=a.c\n";
     for my $i (0 .. $n - 1) {

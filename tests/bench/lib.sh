@@ -80,12 +80,12 @@ row() {
     printf '\n'
 }
 
-# have COMMAND: is it there? Says what is left out where it is not.
+# have COMMAND: does it exist? If not, prints that its measurements are skipped.
 have() {
     command -v "$1" >/dev/null 2>&1 && return
     echo "  (without $1: it is not installed)"
     return 1
 }
 
-# number FORMAT EXPRESSION: number %.2f "3 / 7"; "-" where it has no value
+# number FORMAT EXPRESSION: number %.2f "3 / 7"; "-" if it has no value
 number() { awk "BEGIN { d = ($2); printf \"$1\", d }" 2>/dev/null || printf -- -; }

@@ -1,4 +1,4 @@
-/* What `make bench` simulates: matmul, triad, chase, sort; the arguments say which, and how often (once). */
+/* Simulated by `make bench`: matmul, triad, chase, sort; the arguments select one and its repetitions (default: 1). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -20,7 +20,7 @@ async function measure(database, view) {
   const cpu = async () => {
     const { metrics } = await devtools.send('Performance.getMetrics');
     const of = (name) => metrics.find((m) => m.name === name).value;
-    return of('TaskDuration') - of('DevToolsCommandDuration'); // without what it takes to ask
+    return of('TaskDuration') - of('DevToolsCommandDuration'); // excluding the cost of the query
   };
   const settle = async () => {
     await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => setTimeout(r, 0))));
@@ -37,7 +37,7 @@ async function measure(database, view) {
   await page.waitForSelector('html[data-ready]', { timeout: 120000 });
   times['first view'] = await cpu();
   if (view !== 'summary') {
-    await page.waitForTimeout(2000); // what comes after the first view
+    await page.waitForTimeout(2000); // the work after the first view
     await page.keyboard.press('ArrowDown');
     await settle();
     await timed('key', () => page.keyboard.press('ArrowDown'));
@@ -58,7 +58,7 @@ async function measure(database, view) {
     await settle();
     await timed('open all', () => page.keyboard.press('*'));
   }
-  await devtools.send('HeapProfiler.collectGarbage'); // what is held, not what the engine has not looked at yet
+  await devtools.send('HeapProfiler.collectGarbage'); // live memory, excluding garbage
   const heap = await devtools.send('Runtime.getHeapUsage');
   times['heap MB'] = (heap.usedSize + (heap.backingStorageSize ?? 0)) / 1e6;
   await context.close();

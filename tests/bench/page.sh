@@ -42,7 +42,7 @@ sources() {
     }'
 }
 
-# written NAME OUT COMMAND: a row of what a command writes
+# written NAME OUT COMMAND: a row with the output size of a command
 written() {
     rm -rf "$2"
     once "${ROUNDS-3}" "sh -c 'rm -rf $2; $3'" || return 0
@@ -65,7 +65,7 @@ fi
 echo
 
 echo "the same sources as a program, sampled:"
-# "gprofng display html" of binutils 2.40 does not know the option it gives itself; what it starts does without.
+# "gprofng display html" of binutils 2.40 rejects an option that it passes itself; the program it starts works.
 if have gp-display-html && have gprofng &&
     (cd "$scratch/lines/src" && cc -g -O1 -o ../program ./*.c) 2>"$scratch/stderr" &&
     gprofng collect app -O "$scratch/lines/gprofng.er" "$scratch/lines/program" >/dev/null 2>"$scratch/stderr" &&

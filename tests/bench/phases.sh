@@ -13,7 +13,7 @@ for p in radix lu water; do
     $CC -O2 -g -o "$scratch/$p" "$programs/$p.c" -lpthread -lm || exit 0
 done
 
-# runtime NAME COMPILER OPTIONS: its passages, where it is here
+# runtime NAME COMPILER OPTIONS: time of its barriers, if it is installed
 runtime() {
     runtime_out=$scratch/$1
     shift

@@ -13,7 +13,7 @@ for p in radix lu water; do
     $CC -O2 -g -o "$scratch/$p" "$programs/$p.c" -lpthread -lm || exit 0
 done
 
-# columns NAME COMMAND: a row of ms and one of parts, and what all barriers are of the whole
+# columns NAME COMMAND: a row of ms and one of parts, and the share of all barriers
 columns() {
     rm -rf "$scratch/m"
     columns_name=$1

@@ -9,7 +9,7 @@ HPCVIEW_MACHINES=$top_srcdir/share/machines
 export HPCVIEW_MACHINES
 mca=$(command -v llvm-mca-19 || command -v llvm-mca)
 
-# mca_cycles PROGRAM BEGIN BYTES MODEL: cycles of an iteration in the steady state; nothing where it fails.
+# mca_cycles PROGRAM BEGIN BYTES MODEL: cycles of an iteration in the steady state; empty on failure.
 mca_cycles() {
     objdump -d --no-show-raw-insn --start-address="$2" --stop-address=$(($2 + $3)) "$1" | sed -n 's/^ *[0-9a-f]*:\t//p' |
         sed 's/ *<.*//; s/#.*//; s/^\(j[a-z]*\) .*/\1 0/; s/^bnd //' >"$scratch/loop.s"
@@ -58,7 +58,7 @@ awk 'function error(x) { return x < 0 ? -x : x }
       if (k) printf "; llvm-mca icelake-server %.1f%%, skylake-avx512 %.1f%% of %d", 100 * icl / k, 100 * skx / k, k
       print "" }' "$scratch/all"
 
-# Speed: a large library of loops, if there is one.
+# Speed: a large library of loops, if one is installed.
 for library in /usr/lib/*/libopenblas.so.0 /usr/lib/*/openblas*/libopenblas*.so.0; do
     [ -f "$library" ] || continue
     once 1 "taskset -c 0 $hpcview quality --no-llvm-mca -f csv -o $scratch/loops.csv $library" && echo "$library: $(wc -l <"$scratch/loops.csv") innermost loops in $cpu s on one core"

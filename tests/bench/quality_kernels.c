@@ -1,4 +1,4 @@
-/* Kernels for tests/bench/quality.sh: each goes once through n numbers that lie in the first cache. */
+/* Kernels for tests/bench/quality.sh: each makes one pass over n numbers that fit into the L1 cache. */
 #define R restrict
 #define KERNEL(name)                                                                                                   \
     __attribute__((noinline)) double k_##name(int n, double *R a, const double *R b, const double *R c, const int *R ix)

@@ -24,7 +24,7 @@ typedef double kernel(int, double *, const double *, const double *, const int *
 #define DECLARE(name) kernel k_##name;
 KERNELS(DECLARE)
 
-/* Both lengths end in a branch that is not foreseen, and fit the first cache. */
+/* Both lengths end with a mispredicted branch, and fit into the L1 cache. */
 enum { SHORT = 512, LONG = 1024, TRIES = 400, ROUNDS = 12, CHAIN = 600, WARM_MS = 2 };
 
 #ifdef __x86_64__

@@ -7,7 +7,7 @@
 rounds=${ROUNDS:-5}
 : "${CC:=cc}"
 
-# A program of nothing but arithmetic on one thread, a second or so: what is measured is the recorder.
+# A program that only computes, on one thread, for about a second: the measured cost is that of the recorder.
 cat >"$scratch/spin.c" <<'C'
 #include <stdlib.h>
 int main(int argc, char **argv)
@@ -24,7 +24,7 @@ $CC -O1 -o "$scratch/spin" "$scratch/spin.c" || exit 0
 bare=${PROGRAM:-"$scratch/spin 400000000"}
 
 percent() { number %+.2f%% "($1 - 1) * 100"; }
-# what a sample costs: CPU time added, less that of start and end, over the samples there are in so much CPU time
+# cost of a sample: added CPU time, minus that of start and end, divided by the number of samples in that CPU time
 per_sample() { number %.1f "($cpu_2 - $cpu_1 - $1) * 1000000 / ($2 * $cpu_1)"; }
 
 once 1 "$bare" || exit 0
@@ -44,7 +44,8 @@ if have perf; then
     perf_start=$(number %.6f "$cpu_2 - $cpu_1")
 fi
 
-# What is noted at the end, the functions that hold samples: a small program's, and clang's, whose libraries have 200,000 functions.
+# Work at the end, the functions that contain samples: for a small program, and for clang, whose libraries have 200,000
+# functions.
 ended() { # NAME COMMAND: from the command's end to record's, the median of 5
     for _ in 1 2 3 4 5; do
         rm -rf "$scratch/ended.m"

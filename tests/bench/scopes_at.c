@@ -1,8 +1,8 @@
 /*
- * The scopes of some addresses of a binary, as a database of some samples asks for them.
+ * The scopes of some addresses of a binary, as requested when a database is built.
  *
- *     scopes_at FILE FIRST SIZE COUNT     COUNT addresses spread over [FIRST, FIRST + SIZE) as a fixed sequence has
- * them scopes_at --functions ...           then what procedure each is in: begin, end, loops; one a line
+ *     scopes_at FILE FIRST SIZE COUNT     COUNT addresses in a fixed sequence over [FIRST, FIRST + SIZE)
+ *     scopes_at --functions ...           also prints the procedure of each: begin, end, loops; one a line
  */
 #include "bloop/bloop.h"
 

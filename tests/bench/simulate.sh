@@ -12,7 +12,7 @@ cc=$top_builddir/mhsim/hpcview-cc
 cd "$scratch" || exit 1
 sed 's/ policy="plru"//' "$machine" >machine.xml
 
-# cpu COMMAND: median processor seconds, or nothing
+# cpu COMMAND: median CPU seconds, or nothing
 cpu() { once "$rounds" "$1" >/dev/null && printf '%s' "$cpu"; }
 
 # both COMMAND: median seconds, and processor seconds

@@ -29,11 +29,11 @@ for binary in "$examples/heat/heat" "$examples/particles/particles" "$hpcview" "
     name=$(basename "$binary")
     bytes=$(wc -c <"$real")
     if [ -x "$decode" ]; then against "$name" "$real" "bare Zydis decode" "'$decode' '$real'"; fi
-    # objdump takes minutes, and readers of lines have nothing to read, where a big library is stripped
+    # for a large stripped library, objdump takes minutes, and line readers have nothing to read
     if [ "$bytes" -lt "${OBJDUMP_LIMIT-40000000}" ]; then
         have objdump && against "$name" "$real" "objdump -d -l" "objdump -d -l '$real'"
         if readelf -SW "$real" | grep -q '\.debug_line'; then
-            # lines alone, asked for every 16th byte of .text
+            # lines only, for every 16th byte of .text
             readelf -SW "$real" | awk '$2 == ".text" || $3 == ".text" { for (i = 1; i <= NF; i++) if ($i == "PROGBITS") { print $(i+1), $(i+3) } }' |
                 head -n 1 >"$scratch/text"
             read -r start size <"$scratch/text"
@@ -64,7 +64,7 @@ for binary in /usr/bin/env /usr/bin/bash "$examples/particles/particles" "$hpcvi
     fi
 done
 
-# A database of some samples asks for the functions that hold them.
+# A database of a few samples requests only the functions that contain them.
 browser=/usr/lib/chromium/chromium
 if [ -f "$browser" ]; then
     echo
@@ -76,7 +76,7 @@ if [ -f "$browser" ]; then
     fi
 fi
 
-# A large program with its debug information: DWARF_MB copies of one unit with a megabyte of it, each under another name.
+# A large program with debug information: DWARF_MB copies of a unit with a megabyte of it, each under another name.
 if [ "${DWARF_MB-1000}" -gt 0 ] && have objcopy; then
     echo
     echo "53 addresses of a program with ${DWARF_MB-1000} MB of debug information (one thread)"

@@ -40,7 +40,7 @@ int measurement_keep_functions(const char *measured, const char *file, struct er
     return 0;
 }
 
-/* (what --phases --watch looks up) */
+/* (used by --phases --watch) */
 int bloop_open(const char *path, const struct bloop_options *options, struct bloop_binary **out, struct warnings *w,
                struct err *err)
 {

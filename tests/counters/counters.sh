@@ -13,7 +13,7 @@ if ! guest_build; then
     done_testing
 fi
 
-# A guest that does not boot is noticed, and the console's last lines say why; and one that hangs.
+# A guest that does not boot is detected, and the last console lines give the reason; so is one that hangs.
 mkdir "$scratch/no-boot" "$scratch/hangs"
 if guest_run "$scratch/no-boot" "neoverse-n1" 'true' "rdinit=/nowhere"; then
     not_ok "a guest that cannot boot is noticed"
@@ -55,7 +55,7 @@ n1-installed exact ring installed neoverse-n1 -icount shift=1
 a76 exact ring,papi names cortex-a76 -icount shift=1'
 
 if [ "${COUNTERS-}" = all ]; then
-    # (where it cannot be cross-built, the guest's test says so)
+    # (if it cannot be cross-compiled, the guest's test reports it)
     guest_make heat >"$arm64/heat.log" 2>&1
     installed_in "$scratch/n1-installed"
     in_guests "$all"
@@ -65,7 +65,7 @@ if [ "${COUNTERS-}" = all ]; then
         check_exact $one "$scratch/$one/measured" ring papi
         check_paths $one "$scratch/$one/measured" ring papi
         check_metrics $one "$scratch/$one/measured" ring papi
-        # The same twice: what is recorded depends on nothing but the program.
+        # Two runs are identical: the recording depends only on the program.
         while read -r program _; do
             for sampler in ring papi; do
                 for time in $one $one-again; do

@@ -18,7 +18,7 @@ guest_packages='libc6-dev libgomp1 libstdc++6 libpapi-dev libpfm4-dev libxml2-de
 guest_modules='virtio_mmio 9pnet 9pnet_virtio netfs fscache 9p'
 guest_lacks=
 
-# apt's own commands, with lists of arm64 packages, and nothing of this machine's state
+# apt's own commands, with lists of arm64 packages, independent of this machine's state
 guest_apt() {
     guest_apt_command=$1
     shift
@@ -36,7 +36,7 @@ guest_download() {
     cd "$guest/apt/archives" && guest_apt apt-get download "$guest_kernel_name"
 }
 
-# The packages become $guest/system; of the kernel's, which is large, only what is used.
+# Unpacks the packages to $guest/system; of the kernel's large package, only the parts that are used.
 guest_unpack() {
     rm -rf "$guest/system" "$guest/initrd" && mkdir -p "$guest/system" "$guest/initrd/modules" || return 1
     for guest_package in "$guest"/apt/archives/*.deb; do
@@ -53,7 +53,7 @@ guest_unpack() {
         cp "$(find "$guest/system" -path '*/bin/busybox')" "$guest/initrd/busybox" && rm -rf "$guest/initrd/boot" "$guest/initrd/lib" "$guest/apt/archives"
 }
 
-# The order of the modules is that of what they need.
+# Modules are loaded in the order of their dependencies.
 guest_initrd() {
     cp "$top_srcdir/tests/counters/init" "$guest/initrd/init" && printf '%s\n' $guest_modules >"$guest/initrd/modules/order" &&
         (cd "$guest/initrd" && find . | cpio -o -H newc --quiet) >"$arm64/initrd"
@@ -72,13 +72,13 @@ guest_make() {
         CC="$(command -v ccache) $ARM_CC" FC="${ARM_CC%gcc}gfortran" "$@"
 }
 
-# guest_build: what runs in the guest. Its failure is a fault, and $arm64/make.log says which.
+# guest_build: builds the programs for the guest. A failure is an error, described in $arm64/make.log.
 guest_build() {
     mkdir -p "$arm64/driver" "$arm64/.libs" "$arm64/programs" && guest_configuration && guest_initrd && : >"$arm64/config.status" &&
         ln -sfn "$top_srcdir/share" "$arm64/share" && guest_make all >"$arm64/make.log" 2>&1
 }
 
-# guest_prepare: 0, or $guest_lacks says why there is no guest
+# guest_prepare: returns 0, or sets $guest_lacks to the reason why there is no guest
 guest_prepare() {
     for guest_command in qemu-system-aarch64 "$ARM_CC" cpio dpkg apt-get make; do
         command -v "$guest_command" >/dev/null 2>&1 || { guest_lacks="no $guest_command here" && return 1; }
@@ -102,9 +102,10 @@ guest_start() {
 }
 guest_share() { printf -- '-fsdev local,id=%s,path=%s,security_model=none,readonly=%s -device virtio-9p-device,fsdev=%s,mount_tag=%s ' "$1" "$2" "${3-on}" "$1" "$1"; }
 
-# guest_run FOLDER "PROCESSOR OPTIONS" COMMANDS [KERNEL-ARGUMENTS]: runs them in a guest; FOLDER has out, err and status afterwards. 1 where the
-# guest did not boot, or did not end: the console's last lines are in $guest_lacks. What limits it is the time of processors, as other work on
-# this machine must not, and an hour, for what hangs and does nothing.
+# guest_run FOLDER "PROCESSOR OPTIONS" COMMANDS [KERNEL-ARGUMENTS]: runs them in a guest; afterwards, FOLDER contains
+# out, err and status. Returns 1 if the guest did not boot or did not end, with the last console lines in $guest_lacks.
+# The limit is CPU time, so that other load on this machine does not matter, and an hour for guests that hang without
+# using any.
 guest_run() {
     rm -f "$1/booted" "$1/status"
     printf '%s\n' "$3" >"$1/commands"

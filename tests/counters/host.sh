@@ -96,7 +96,7 @@ count_executed() {
         "$arm64/programs/$executed" "$@" >/dev/null 2>"$scratch/plugin.err"
 }
 
-# not_counted: why it failed. QEMU 9 has another interface for plugins.
+# not_counted: the reason of the failure. QEMU 9 has another interface for plugins.
 not_counted() {
     if grep -q 'Could not load plugin\|TCG plugin required version' "$scratch/plugin.err"; then
         skip "$executed: executed instructions" "this QEMU does not take the plugin: $(tail -n 1 "$scratch/plugin.err")"
@@ -113,9 +113,9 @@ of_level() {
         END { for (key in sum) printf "%s\t%d\n", key, sum[key] }'
 }
 
-# compare_shares NAME MEASUREMENT PERIOD LEVEL...: at each level, shares of cycles against shares of executed instructions. What is allowed is four
-# standard deviations of as many samples, and three samples: there are many rows, a fixed period beats with loops, and the emulator takes
-# interrupts between blocks of instructions only.
+# compare_shares NAME MEASUREMENT PERIOD LEVEL...: at each level, compares shares of cycles with shares of executed
+# instructions. The tolerance is four standard deviations of the samples plus three samples: there are many rows, a
+# fixed period resonates with loops, and the emulator takes interrupts only between blocks of instructions.
 compare_shares() {
     compared=$1 measurement=$2 period=$3
     shift 3
@@ -156,7 +156,7 @@ counted() { "$hpcview" info "$2" | awk -v event="$1" '$1 == "event" { on = $2 ==
 # near A B MOST
 near() { awk -v a="$1" -v b="$2" -v most="$3" 'BEGIN { d = a - b; exit !(a != "" && b != "" && d <= most && -d <= most) }'; }
 
-# check_exact NAME FOLDER SAMPLER...: what inside/exact.sh recorded
+# check_exact NAME FOLDER SAMPLER...: checks the recordings of inside/exact.sh
 check_exact() {
     exact_name=$1 exact_folder=$2
     shift 2
@@ -167,7 +167,8 @@ check_exact() {
             measured=$exact_folder/$program.$sampler
             compare_shares "$exact_name, $sampler, exact: $program" "$measured" 200003 procedure function loop line instruction
             instructions=$(counted PAPI_TOT_INS "$measured") cycles=$(counted PAPI_TOT_CYC "$measured")
-            # Counted is what the program does, and the start's and the end's few thousand (PAPI's own, too); not the loading before.
+            # The counts cover the program and a few thousand instructions at start and end (including PAPI's), but not
+            # the loading before.
             own=$(executed_in "$program")
             case $program in
             threads) own=24000000 most=24075000 ;; # (planned: in threads the plugin loses some; each begins and ends)
@@ -183,7 +184,8 @@ check_exact() {
 # column CSV NAME: its number
 column() { head -n 1 "$1" | tr , '\n' | awk -v name="$2" '$0 == name { print NR; exit }'; }
 
-# check_heat NAME FOLDER: heat recorded there, and on this machine: the database of both, and cycles an instruction, two in every procedure
+# check_heat NAME FOLDER: heat recorded there and on this machine: a database of both, and cycles per instruction, two
+# in every procedure
 check_heat() {
     heat_name="$1, ring, heat" heat=$2/heat.ring
     if ! "$hpcview" record -e CPUTIME@1000 -o "$scratch/heat.here" -- "$examples/heat/heat" 150 3 >/dev/null 2>"$scratch/err"; then
@@ -203,8 +205,9 @@ check_heat() {
     fi
 }
 
-# check_metrics NAME FOLDER SAMPLER...: formulas of cycles sampled there and of instructions executed here (count_executed), for the program vector: two
-# cycles for each instruction, whatever the line; and metric blocks, of which the events count 0 or are the same ones
+# check_metrics NAME FOLDER SAMPLER...: formulas of cycles sampled there and instructions counted here (count_executed),
+# for the program vector: two cycles per instruction on every line; and metric blocks, whose events count 0 or are
+# identical
 check_metrics() {
     metrics_name=$1 metrics_folder=$2
     shift 2
@@ -271,7 +274,7 @@ check_errors() {
     fi
 }
 
-# installed_in FOLDER: what `make install` installs here, with the binaries of the guest, as FOLDER/stage
+# installed_in FOLDER: the files of `make install`, with the binaries of the guest, as FOLDER/stage
 installed_in() {
     mkdir -p "$1"
     make -s -C "$top_builddir" install DESTDIR="$1/stage" >"$scratch/install.log" 2>&1

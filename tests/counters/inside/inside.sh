@@ -18,7 +18,8 @@ record() {
     info=$("$hpcview" info "$scratch/$record_name" 2>/dev/null)
 }
 
-# figure EVENT WORD: what info says of an event: period, samples, sampled, counted; of all processes together
+# figure EVENT WORD: a value that info prints for an event: period, samples, sampled, counted; for all processes
+# together
 figure() {
     printf '%s\n' "$info" | awk -v event="$1" -v word="$2" '$1 == "event" { on = $2 == event } on && $1 == word { print $2; exit }'
 }
@@ -34,8 +35,9 @@ within() {
     fi
 }
 
-# is_whole NAME EVENT THREADS: sampled = samples x period = counter, within one period a thread. Without icount an emulated processor's cycles
-# are the host's time, and what overflows while the host is busy comes late or never: then it is not more than the counter.
+# is_whole NAME EVENT THREADS: sampled = samples x period = counter, within one period per thread. Without icount an
+# emulated processor's cycles follow the host's time, and overflows while the host is busy are late or lost: then the
+# sum is at most the counter.
 is_whole() {
     within "$1: samples x period are the sampled total" "$(figure "$2" sampled)" "$(($(figure "$2" samples) * $(figure "$2" period)))" 0
     if [ -n "$EXACT" ]; then

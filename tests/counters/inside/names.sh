@@ -11,7 +11,7 @@ papi_works=
 "$hpcview" record --sampler papi -e perf::TASK-CLOCK -o "$scratch/try" -- "$programs/shares" 1 2>/dev/null && papi_works=1
 
 if [ -z "$papi_works" ]; then
-    # PAPI knows no counters of this processor at all
+    # PAPI does not support the counters of this processor
     check_equal "without PAPI's perf events: cycles by the ring" "$(listed_as PAPI_TOT_CYC)" ring
     if [ "$SAMPLER" = papi ]; then
         record default -- "$programs/shares" 1000

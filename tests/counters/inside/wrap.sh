@@ -8,7 +8,7 @@ cycles=5120000000 # of 160 million instructions
 record short -e PAPI_TOT_CYC@200000003 -e CPU_CYCLES@300000007 -- "$programs/shares" 10000
 for event in PAPI_TOT_CYC CPU_CYCLES; do
     within "$event: 2^32 are not the end" "$(figure $event counted)" $cycles 16000000
-    # (where PAPI knows both names as one event, it has one counter for them, with one period)
+    # (if PAPI maps both names to one event, they share a counter and a period)
     [ "$SAMPLER" = papi ] || is_whole "$event, beyond 2^32" $event 1
 done
 check_match "periods of hundreds of millions: whole call paths" "$info" "100.00% complete"

@@ -1,5 +1,5 @@
-/* Another user of the counters: `pinned` takes all of this thread's for itself; `late` does that after half of its work; `shared` opens
-   some in the ordinary way and prints what they counted; `hold` takes all of the first processor's until it is killed. */
+/* Another user of the counters: `pinned` takes all of this thread's; `late` does so after half of its work; `shared`
+   opens some in the ordinary way and prints their counts; `hold` takes all of the first processor's until killed. */
 #include "programs.h"
 
 #include <linux/perf_event.h>

@@ -1,4 +1,4 @@
-/* Calls that are inlined: the same procedure twice on lines of one caller, and one within another. */
+/* Inlined calls: the same procedure twice on lines of one caller, and one call inside another. */
 #include "programs.h"
 
 static inline __attribute__((always_inline)) void inner(unsigned long rounds)

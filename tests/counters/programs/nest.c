@@ -1,4 +1,4 @@
-/* Loops in loops: the innermost one has nearly all, and what goes around it its planned part. */
+/* Nested loops: the innermost one has nearly all of the cost, and each enclosing loop its planned share. */
 #include "programs.h"
 
 __attribute__((noinline, noclone)) static void nest(unsigned long unit)

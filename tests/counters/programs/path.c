@@ -1,4 +1,4 @@
-/* A call path 30 deep: level 1 calls level 2, and so on; each level executes a part of its own, the innermost ten. */
+/* A call path 30 deep: level 1 calls level 2, and so on; each level executes one part itself, the innermost ten. */
 #include "programs.h"
 
 #define LEVEL(n, next)                                                                                                 \

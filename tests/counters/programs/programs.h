@@ -1,5 +1,5 @@
-/* What the programs of the counters' tests share. A block is a loop of exactly two instructions, as often as it says: written in assembly,
-   so that the number of instructions that a procedure, a line or a call path executes is known beforehand. */
+/* Shared by the programs of the counters' tests. A block is a loop of exactly two instructions with a given trip count,
+   in assembly, so that the number of instructions of each procedure, line and call path is known in advance. */
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
 
@@ -8,7 +8,7 @@
 
 #define INSTRUCTIONS_A_ROUND 2
 
-/* 2 n instructions; here is the line that has them */
+/* 2 n instructions, attributed to the line of its use */
 #define BLOCK(n)                                                                                                       \
     do {                                                                                                               \
         unsigned long block_rounds = (n);                                                                              \

@@ -1,4 +1,4 @@
-/* Threads with work of 1, 2, 3 parts: by themselves, and by OpenMP where the second argument says so. They take turns on one processor. */
+/* Threads with work of 1, 2, 3 parts: pthreads, or OpenMP by the second argument. They share one processor in turn. */
 #include "programs.h"
 
 #include <pthread.h>
