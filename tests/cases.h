@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files of cases: what is given, and what comes of it to the letter.
+ * Files of cases: inputs and their exact results.
  *
  *     case NAME, with blanks; words with '=' in them, or "-x" are options
- *     -- INPUT            lines of it, up to the next "--" or "case"; an input that is not given is that of the case before
- *     -- WHAT             and what comes of it, a '|' before each line
+ *     -- INPUT            lines of it, up to the next "--" or "case"; a missing input is that of the previous case
+ *     -- WHAT             the result, with a '|' before each line
  *
- * GOLDEN=write writes what comes of it now into the file: read the difference. CASE='name' checks the case of that name alone.
+ * GOLDEN=write writes the current results into the file: review the difference. CASE='name' runs only that case.
  */
 #ifndef TESTS_CASES_H
 #define TESTS_CASES_H
@@ -28,7 +28,7 @@ struct cases {
     struct buf fresh;
 };
 
-/* Said by whoever makes an output that cannot be made here: why. */
+/* Set if an output cannot be produced here: the reason. */
 static const char *cases_lack;
 
 /* What a writer of files writes, as text. */
@@ -61,7 +61,7 @@ static inline const char *cases_rounded(struct buf *out, const char *number)
     return end;
 }
 
-/* Each with a '|' before it; items of JSON's lists in lines of their own, so that differences are seen. */
+/* Each with a '|' before it; elements of JSON lists on separate lines, so that differences are visible. */
 static inline void cases_lines(struct buf *out, const char *text)
 {
     buf_str(out, "|");
@@ -82,7 +82,7 @@ static inline void cases_lines(struct buf *out, const char *text)
             buf_str(out, "|");
     }
     if (out->bytes[out->len - 1] != '\n')
-        buf_str(out, "\\\n"); /* the last line has no end */
+        buf_str(out, "\\\n"); /* the last line is not terminated */
 }
 
 static inline void cases_begin(struct cases *c, char *line)
@@ -129,7 +129,7 @@ static inline void cases_part(struct cases *c, const char *head, const char *bod
     buf_release(&lines);
 }
 
-/* How many lines differ, and how the first of them goes on from there. */
+/* The number of differing lines, and the text of the first difference. */
 static inline void cases_difference(struct buf *out, const char *a, const char *b)
 {
     size_t lines = 0, a_len, b_len;
@@ -179,7 +179,7 @@ static inline void cases_check(struct cases *c, char *all)
         mem_free(body);
         at = next;
     }
-    c->begin(c->ctx, ""); /* what the last one has is given back */
+    c->begin(c->ctx, ""); /* frees the state of the last one */
 }
 
 /* `path` from the top of the sources. */

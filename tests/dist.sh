@@ -11,7 +11,7 @@ git -C "$top_srcdir" ls-files >"$scratch/tracked" 2>/dev/null && [ -s "$scratch/
 printf 'show:\n\t$(foreach file,$(DISTFILES),$(info $(file)))\n' |
     MAKEFLAGS='' make -s -C "$top_builddir" -f Makefile -f - show >"$scratch/list"
 check "make lists the files of the tarball" test "$(wc -l <"$scratch/list")" -gt 1000
-# A folder in the list stands for everything in it.
+# A folder in the list represents all files in it.
 sed "s|^$top_srcdir/||; s|^[./]*/||" "$scratch/list" | # (srcdir may be relative)
     awk 'NR == FNR { listed[$0]; next }
         { for (path = $0; !(path in listed) && path ~ "/";) sub("/[^/]*$", "", path); if (!(path in listed)) print }' - "$scratch/tracked" |

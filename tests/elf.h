@@ -19,7 +19,7 @@ struct elf_program {
     size_t size;
     const struct elf_procedure *procedures;
     size_t procedure_count;
-    const uint8_t *id; /* NULL: none; as long as a SHA-1 */
+    const uint8_t *id; /* NULL: no build id; otherwise as long as a SHA-1 */
 };
 
 static inline void elf_put(struct buf *file, size_t at, const void *bytes, size_t n)

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Folders of sources: which may include which, that calls run in no circle, the words that global symbols begin with, sizes.
+# Folders of sources: permitted includes, absence of call cycles, prefixes of global symbols, sizes.
 #
-# A folder knows only those of its row, and of these only the header named like the folder. A folder without a row belongs to the one that
-# holds it. Tests and fuzz targets may look anywhere.
+# A folder may use only those in its row, and of these only the header named like the folder. A folder without a row
+# belongs to its parent. Tests and fuzz targets may include any header.
 . "$top_srcdir/tests/lib.sh"
 
 cat >"$scratch/folders" <<'END'
@@ -64,9 +64,9 @@ htmlgen          support metrics diagnose htmlgen/write htmlgen/read
 driver           support campaign compare machines hpcprof bloop quality mhsim phases filters metrics diagnose export htmlgen
 END
 
-# The words that a folder's global symbols begin with. A symbol is of the folder whose word is the longest that it begins with; two folders
-# have no word in common, but for those marked '*', which are in programs of their own: these also define functions of other libraries,
-# in front of which they stand.
+# Prefixes of a folder's global symbols. A symbol belongs to the folder with the longest matching prefix; no two folders
+# share a prefix, except for those marked '*', which are in separate programs: these also define functions of other
+# libraries, which they wrap.
 cat >"$scratch/words" <<'END'
 campaign         campaign_
 compare          compare_ comparison_
@@ -152,8 +152,8 @@ check_match "a header that is not the folder's own" "$found" 'metrics/private.c 
 check_match "a folder that has no row" "$found" 'attic/unknown.h is in no folder'
 check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
 
-# ---- calls, from what was built --------------------------------------------------------------
-# Each line: D or U, source, symbol; of objects whose source is there and is product.
+# ---- calls, from the object files --------------------------------------------------------------
+# Each line: D or U, source, symbol; of objects whose source exists and is part of the product.
 list_symbols() {
     (cd "$1" && find . -name '*.o' | sed 's,^\./,,' | grep -Ev '^(tests|share|templates)/|(_test|_fuzz)(-|\.o)|/\.libs/' | sort |
         while read -r object; do
@@ -271,7 +271,7 @@ check_match "a circle of calls" "$found" "metrics/join uses metrics/model"
 check_match "a symbol without a word" "$found" "support/loner.c defines nobodys"
 check_match "a symbol with another folder's word" "$found" "support/loner.c defines experiment_ours"
 
-# ---- what is in a folder -----------------------------------------------------------------------
+# ---- contents of folders -----------------------------------------------------------------------
 product() { # FOLDER: its sources, without tests and what the build made
     (cd "$1" && find bloop campaign compare diagnose driver export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.[ch]' 2>/dev/null | sort |
         grep -Ev '_(test|fuzz)\.c$')
@@ -305,7 +305,8 @@ check_match "a test double" "$(doubles "$scratch/bad")" quality/fake_clock.h
 check_match "a source without a license" "$(unlicensed "$scratch/bad")" ./quality/c17.c
 check_equal "a structure of a header and of another folder's file" "$(twice "$scratch/bad")" "same: metrics/model quality"
 
-# Nothing below driver/ prints, exits or reads the environment, but what lives in the measured program and what starts one.
+# Only driver/, the code in the measured program, and the code that starts programs may print, exit or read the
+# environment.
 outspoken() {
     (cd "$1" && find bloop campaign compare diagnose export filters hpcprof htmlgen machines metrics mhsim phases quality support -name '*.c' 2>/dev/null | sort |
         grep -Ev '_(test|fuzz)\.c$|^hpcprof/recorder/|^mhsim/(runtime|instrument)/' |

@@ -8,7 +8,7 @@ version=14
 clang-format --version 2>/dev/null | grep -q "version $version\\." || skip_all "no clang-format $version"
 cd "$top_srcdir" || exit 99
 files=$(ls */*.[ch] */*/*.[ch] */*/*/*.[ch] | grep -vE '^(tests/.*/|share/|htmlgen/bundle\.c|build)')
-# All at once; where one is not as it should be, each alone, to say what. (Names of files here have no blanks.)
+# All at once; if any is wrong, each alone, to identify it. (Names of files here have no blanks.)
 # shellcheck disable=SC2086
 clang-format --dry-run -Werror $files 2>/dev/null || for file in $files; do
     run clang-format --dry-run -Werror "$file"

@@ -22,7 +22,7 @@ while getopts s:mb: opt; do
 done
 shift $((OPTIND - 1))
 
-# target | the sources whose own lines it is for | what it starts from, besides its corpus
+# target | the sources whose lines it covers | its initial inputs, besides its corpus
 parsers='
 elf|bloop/image/image.c bloop/image/elf.c bloop/image/ehframe.c bloop/image/reloc.c bloop/image/compress.c bloop/debug/lines.c bloop/debug/dwarf_file.c bloop/debug/die.c bloop/debug/ranges.c bloop/debug/units.c bloop/debug/unit_index.c bloop/debug/unit_names.c bloop/debug/debug.c bloop/functions/functions.c bloop/functions/gaps.c|tests/structure/objects
 code|bloop/code/cfg.c bloop/code/jump_tables.c bloop/code/jump_values.c bloop/code/jump_frames.c bloop/code/jumptable.c bloop/code/loops.c|
@@ -47,7 +47,7 @@ llvm() { # cov, profdata: whichever version clang has
 cov=$(llvm cov) profdata=$(llvm profdata)
 [ -n "$cov" ] && [ -n "$profdata" ] || { echo "fuzz-coverage.sh: llvm-cov and llvm-profdata are needed (apt-get install llvm)" >&2; exit 1; }
 
-# Built once; what each target ran is added to its own profile.
+# Built once; the coverage of each run is added to the target's profile.
 if [ ! -f "$build/Makefile" ]; then
     mkdir -p "$build" && (cd "$build" && "$here/configure" CC=clang --enable-fuzz --enable-developer \
         CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' LDFLAGS=-fprofile-instr-generate >configure.log 2>&1) ||
@@ -55,7 +55,7 @@ if [ ! -f "$build/Makefile" ]; then
 fi
 make_one() { make -C "$build" "$1" >"$build/make.log" 2>&1 || { tail "$build/make.log" >&2; exit 1; }; }
 
-# unpacked FOLDER NAME: the folder; what is packed there, unpacked
+# unpacked FOLDER NAME: returns the folder, with packed files unpacked
 unpacked() {
     case $(ls "$here/$1") in *.gz*) ;; *) echo "$here/$1" && return ;; esac
     mkdir -p "$build/seeds/$2"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests: memory behind whose end there is nothing, so that what looks one too far is ended by the system, without sanitizers too. */
+/* For tests: memory that ends at an inaccessible page, so that accesses past its end crash even without sanitizers. */
 #ifndef TESTS_GUARDED_H
 #define TESTS_GUARDED_H
 
@@ -16,7 +16,7 @@ static inline size_t guarded_whole(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
-/* Cleared; NULL: none. */
+/* Cleared; NULL: no memory. */
 static inline void *guarded_get(size_t bytes)
 {
     size_t whole = guarded_whole(bytes), page = guarded_whole(1);
@@ -34,11 +34,11 @@ static inline void guarded_put(void *p, size_t bytes)
 }
 
 struct guarded_room {
-    uint8_t *end; /* NULL: not made yet */
+    uint8_t *end; /* NULL: not allocated yet */
     size_t bytes;
 };
 
-/* A copy of what is given; it is there until the next one is asked for. */
+/* A copy of the items; valid until the next request. */
 static inline void *guarded_copy(struct guarded_room *room, const void *items, size_t bytes)
 {
     if (!room->end || room->bytes < bytes) {

@@ -22,7 +22,7 @@ tap_failures=0
 tap_planned=
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/hpcview-test.XXXXXX") || exit 99
-# Nothing of the person who runs the tests may change a result, and no test may write into that person's home.
+# The tester's settings must not affect results, and no test may write to the home folder.
 XDG_CACHE_HOME=$scratch/cache
 export XDG_CACHE_HOME
 tap_cleanup() {
@@ -66,7 +66,7 @@ skip_all() {
     exit 0
 }
 
-# need COMMAND...: skip the whole test where one is missing.
+# need COMMAND...: skip the whole test if one of them is missing.
 need() {
     for need_command; do
         command -v "$need_command" >/dev/null 2>&1 || skip_all "no $need_command here"
@@ -81,12 +81,12 @@ run() {
     err=$(cat "$scratch/err")
 }
 
-# stolen_ms: what other machines on the same processors took from this one since it started, in ms of all CPUs (proc(5)). The
-# kernel's task clock counts such time and gives no samples for it; the program's own CPU clock does not know it.
+# stolen_ms: time stolen from this machine since boot by others on the same processors, in ms over all CPUs (proc(5)).
+# The kernel's task clock counts it but takes no samples in it; the program's own CPU clock excludes it.
 stolen_ms() { awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%d", $9 * 1000 / hz; exit }' /proc/stat; }
 
-# run_document FILE KEEP: the commands of a document ("    $ ..."), here, with our hpcview; each is a check. KEEP gets the command, with
-# $out and $err. They stand in the file "commands" afterwards.
+# run_document FILE KEEP: runs the commands of a document ("    $ ..."), here, with our hpcview; each is a check. KEEP
+# is called with the command, and $out and $err are set. Afterwards, the commands are in the file "commands".
 run_document() {
     PATH=$(dirname "$hpcview"):$PATH
     sed -n 's/^    \$ //p' "$1" >commands
@@ -97,7 +97,8 @@ run_document() {
     done 3<commands
 }
 
-# undisturbed COMMAND ARGS...: what a busy machine can spoil, up to three times, until it succeeds. A fault of ours is there each time.
+# undisturbed COMMAND ARGS...: retries a command that other load may spoil, up to three times. A bug of ours fails each
+# time.
 undisturbed() { "$@" || "$@" || "$@"; }
 
 # check NAME COMMAND ARGS...: ok where the command succeeds. Shows the last run where it does not.
@@ -138,7 +139,7 @@ check_same() {
     if cmp -s "$2" "$3"; then ok "$1"; else not_ok "$1" "$(diff -u "$3" "$2" 2>&1 | head -40)"; fi
 }
 
-# need_recording: samples can be taken here; else skip the whole test.
+# need_recording: skip the whole test if samples cannot be taken here.
 need_recording() {
     [ -x "$hpcview" ] || skip_all "hpcview is not built"
     run "$hpcview" record -o "$scratch/need" -- /bin/true

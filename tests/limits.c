@@ -65,7 +65,7 @@ static void mark_ours(void)
     }
 }
 
-/* All that descend from us: whose parent ended is our child (PR_SET_CHILD_SUBREAPER). */
+/* All our descendants: orphaned ones become our children (PR_SET_CHILD_SUBREAPER). */
 static void look(void)
 {
     DIR *dir = opendir("/proc");
@@ -122,7 +122,7 @@ static long limit(const char *name, long otherwise)
 
 static char own_tmp[4096];
 
-/* What tools leave there on their own account: hidden files, caches, browsers' profiles. */
+/* Files that tools create by themselves: hidden files, caches, browser profiles. */
 static bool is_a_tools(const char *name)
 {
     static const char *const begin[] = {".",          "node-",    "v8-",    "npm-",    "puppeteer", "playwright",
@@ -232,7 +232,7 @@ static void print_time(long begun)
 
 static void fill_memory(const char *test)
 {
-    static const char in_c[] = "test"; /* name_test, and what tests/mutation/run.sh makes of it */
+    static const char in_c[] = "test"; /* name_test, and the copies that tests/mutation/run.sh makes */
     size_t n = strlen(test);
     if (n >= strlen(in_c) && strcmp(test + n - strlen(in_c), in_c) == 0)
         setenv("MALLOC_PERTURB_", "165", 0);

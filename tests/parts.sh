@@ -25,7 +25,7 @@ log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 status=0
 
-# row PART NAME TRIED FAILED SKIPPED: what was found is said in the part's first row
+# row PART NAME TRIED FAILED SKIPPED: a bug found is listed in the part's first row
 row() {
     found=
     [ "$1" = "$before" ] || found=$(grep -c "^$1|" "$here/tests/found.txt")
@@ -34,7 +34,7 @@ row() {
     printf '| %s | %s | %s | %s | %s | %s |\n' "$1" "$2" "$3" "$4" "$5" "$found"
 }
 
-# A target that stops ends the others: its row is there, with 1.
+# A target that stops ends the others: its row is printed, with 1.
 fuzz() {
     local ended=0 word name value
     make -C "$build" fuzz FUZZ_SECONDS="$seconds" >"$log" 2>&1 || ended=1

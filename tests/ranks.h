@@ -73,7 +73,7 @@ static void test_ranks_begin(struct test_ranks *t, unsigned count)
         }
 }
 
-/* In the first rank: whether all ended well. */
+/* In the first rank: did all ranks end successfully? */
 static bool test_ranks_end(struct test_ranks *t, bool well)
 {
     if (t->ranks.me) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The main program of a fuzz target where libFuzzer is not: feeds it every file named on the command line, and every
- * file of the folders named there. Each input is copied to memory of exactly its size, so that AddressSanitizer and
- * valgrind see one byte too far.
+ * The main program of a fuzz target if libFuzzer is not available: runs it on every file named on the command line, and
+ * every file of the folders named there. Each input is copied to memory of exactly its size, so that AddressSanitizer
+ * and valgrind detect an access one byte past its end.
  */
 #include <dirent.h>
 #include <stdint.h>

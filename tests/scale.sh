@@ -5,7 +5,8 @@
 cd "$scratch" || exit 99
 many=100000
 
-# bounded NAME COMMAND...: twenty seconds of processor are a hundred times what the slowest takes; a table that is searched for every row takes more.
+# bounded NAME COMMAND...: the limit of twenty CPU seconds is a hundred times the slowest run; a linear table search for
+# every row would exceed it.
 bounded() {
     bounded_name=$1
     shift

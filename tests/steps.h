@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cases (tests/cases.h) whose parts' heads are steps, "-- step NUMBER; other": a process of its own takes them, and what is heard while it
- * does is the part's text.
+ * Cases (tests/cases.h) whose parts are headed by steps, "-- step NUMBER; other": a separate process executes them, and
+ * its log is the text of the part.
  */
 #ifndef TESTS_STEPS_H
 #define TESTS_STEPS_H
@@ -22,7 +22,7 @@ __attribute__((format(printf, 1, 2))) static inline void hear(const char *format
     va_end(args);
 }
 
-/* What stands on the output of a process that is `be`. */
+/* The output of a child process that runs `be`. */
 static inline void steps_in_process(const char *what, void (*be)(char *script), struct buf *out)
 {
     int ends[2], status = -1;
@@ -36,7 +36,7 @@ static inline void steps_in_process(const char *what, void (*be)(char *script), 
         close(ends[0]);
         be(script);
         mem_free(script);
-        exit(0); /* which lines it went to is noted then */
+        exit(0); /* writes the coverage data */
     }
     close(ends[1]);
     for (ssize_t n; (n = read(ends[0], bytes, sizeof bytes)) > 0;)
@@ -48,7 +48,7 @@ static inline void steps_in_process(const char *what, void (*be)(char *script), 
     mem_free(script);
 }
 
-/* Each step, its word and what follows (NULL: nothing), and a line where something is heard. */
+/* Executes each step, given its word and argument (NULL: none), and prints a line if it logs anything. */
 static inline void steps_take(char *script, void (*step)(const char *word, const char *rest))
 {
     *heard = '\0';

@@ -46,7 +46,7 @@ static inline bool tap_str(const char *got, const char *want, const char *what, 
 
 static bool tap_asked_any;
 
-/* Is it the case that CASE names, or does it name none? */
+/* Is it the case selected by CASE, or is CASE unset? */
 static inline bool tap_is_asked(const char *name)
 {
     const char *one = getenv("CASE");

@@ -43,7 +43,7 @@ make_system() {
     root=$folder/$1
     [ -f "$root/.whole" ] && return
     rm -rf "$root"
-    # (Debian's debootstrap has no script for new Ubuntus; all of them are made alike)
+    # (Debian's debootstrap lacks scripts for new Ubuntu releases; all of them are built the same way)
     script='' options=''
     case $1 in noble | jammy) script=gutsy options="${unsigned:---keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg} --components=main,universe" ;; esac
     # shellcheck disable=SC2086
@@ -51,7 +51,7 @@ make_system() {
     touch "$root/.whole"
 }
 
-# set_up_system: what may have changed since it was made
+# set_up_system: applies possible changes since it was created
 set_up_system() {
     case $1 in
     noble | jammy) printf "deb $(mirror_of "$1") %s main universe\n" "$1" "$1-updates" >"$root/etc/apt/sources.list" ;;
@@ -59,7 +59,7 @@ set_up_system() {
     # (a mirror that is not fresh is good enough)
     echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/90where"
     cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null
-    # whoever is behind a proxy with a certificate of its own
+    # for machines behind a proxy with its own certificate
     cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt" 2>/dev/null
     for at in dev proc sys; do mountpoint -q "$root/$at" || mount --bind "/$at" "$root/$at"; done
     trap 'unmount "$root"' EXIT
@@ -71,10 +71,11 @@ unmount() { for at in dev proc sys; do mountpoint -q "$1/$at" && umount -l "$1/$
 
 version() { chroot "$root" dpkg-query -W -f '${Version}' "$1" 2>/dev/null | sed 's/^[0-9]*://; s/[-+~].*//'; }
 
-# c_tests FOLDERS...: names of the tests beside the code
+# c_tests FOLDERS...: names of the tests next to the code
 c_tests() { (cd "$here" && git ls-files "${@/%/\/*_test.c}") | sed 's/\.c$//'; }
 
-# Runs the tests it is given, in a build folder, by $runner: "PASSED FAILED SKIPPED"; what failed is in the file `failed`.
+# Runs the given tests in a build folder, by $runner: "PASSED FAILED SKIPPED"; failed ones are listed in the file
+# `failed`.
 count_them='
 for test; do
     top_srcdir=.. top_builddir=. timeout 1200 $runner ./$test 2>&1 </dev/null | sed "s|^|$test: |"
@@ -84,7 +85,7 @@ grep -E ": not ok|: status|: Bail out" units.log >failed
 awk "/: ok .*# SKIP/ { s++; next } /: 1..0 .*SKIP/ { s++ } /: ok/ { p++ } /: not ok|: Bail out/ { f++ } END { print p + 0, f + 0, s + 0 }" units.log
 '
 
-# row CELLS... "PASSED FAILED SKIPPED": or the words why there is none
+# row CELLS... "PASSED FAILED SKIPPED": or the reason why there is no result
 row() {
     local -a last
     read -r -a last <<<"${*: -1}"
@@ -99,7 +100,7 @@ row() {
 
 # ---- other systems ------------------------------------------------------------------------------------------------
 
-# What runs inside: the result is one line, "PASSED FAILED SKIPPED" or why there is none.
+# Runs inside: the result is one line, "PASSED FAILED SKIPPED" or the reason why there is none.
 inside='
 cd /hpcview || exit 1
 case $1 in
@@ -166,7 +167,7 @@ compilers() {
 
 libraries=libc6-dev,libgcc-12-dev,libstdc++-12-dev,libxml2-dev,zlib1g-dev,libelf-dev,libdwarf-dev,libzydis-dev,libpapi-dev,libcapstone-dev,libzstd-dev,libiberty-dev,libgomp1
 
-# A system that is unpacked, and nothing more: programs of it run in qemu-user, which finds their libraries.
+# Only an unpacked system: its programs run in qemu-user, which finds their libraries.
 make_aarch64_root() {
     root=$folder/bookworm-arm64
     [ -f "$root/.whole" ] && return

@@ -1,5 +1,5 @@
-/* Put in front of what calls_test is made of: what files.c and child.c ask of the system goes through the test, which lets a call fail or be cut
- * short, and notes it. The system's headers come first, so that they are as ever. */
+/* Included first in the sources of calls_test: system calls of files.c and child.c go through the test, which can make
+ * them fail or cut them short, and logs them. The system's headers come first, so that they are unchanged. */
 #ifndef FAKES_FAKE_CALLS_H
 #define FAKES_FAKE_CALLS_H
 

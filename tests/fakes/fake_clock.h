@@ -1,5 +1,5 @@
-/* Put in front of what these tests are made of: the clock is the test's own, and when a weak exchange fails that need not (C11,
-   7.17.7.4). */
+/* Included first in the sources of these tests: the clock is the test's own, and weak exchanges can fail spuriously
+   (C11, 7.17.7.4). */
 #ifndef TESTS_FAKE_CLOCK_H
 #define TESTS_FAKE_CLOCK_H
 

@@ -1,4 +1,4 @@
-/* Put in front of what assemble_test is made of: memory is asked for of the test. */
+/* Included first in the sources of assemble_test: memory is allocated by the test. */
 #ifndef FAKES_FAKE_DEBUG_H
 #define FAKES_FAKE_DEBUG_H
 

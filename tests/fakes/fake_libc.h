@@ -1,5 +1,5 @@
-/* Put in front of what wrap_test is made of: the functions that the recorder stands in front of are the test's own, so that
-   what it does to a process happens to none. */
+/* Included first in the sources of wrap_test: the functions wrapped by the recorder are the test's own, so that its
+   effects on a process reach no real one. */
 #ifndef TESTS_FAKE_LIBC_H
 #define TESTS_FAKE_LIBC_H
 

@@ -1,5 +1,5 @@
-/* Put in front of what objects_test, maps_test and counts_test are made of: what is loaded, what files hold, and memory are of the
-   test's making. */
+/* Included first in the sources of objects_test, maps_test and counts_test: loaded objects, file contents, and memory
+   are provided by the test. */
 #ifndef TESTS_FAKE_LOADER_H
 #define TESTS_FAKE_LOADER_H
 

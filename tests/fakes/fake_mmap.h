@@ -1,5 +1,5 @@
-/* Put in front of what tests of the simulator are made of: its memory, what it knows of the processor and what it asks of the kernel
- * come from the test (fake_mmap_memory.h, runtime_test.c). The system's headers come first, so that they are as ever. */
+/* Included first in the sources of the simulator's tests: its memory, processor information and system calls come from
+ * the test (fake_mmap_memory.h, runtime_test.c). The system's headers come first, so that they are unchanged. */
 #ifndef TESTS_FAKE_MMAP_H
 #define TESTS_FAKE_MMAP_H
 

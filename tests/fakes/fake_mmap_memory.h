@@ -1,5 +1,5 @@
-/* For tests: what the simulator asks of the system for memory has nothing behind its end, and there is none where the test says so.
-   For sources that are compiled with fake_mmap.h in front. */
+/* For tests: memory that the simulator maps ends at an inaccessible page, and mapping fails on request. For sources
+   that are compiled with fake_mmap.h included first. */
 #ifndef TESTS_FAKE_MMAP_MEMORY_H
 #define TESTS_FAKE_MMAP_MEMORY_H
 
@@ -17,11 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of mappings of so many bytes (0: of any) so many are granted first, then so many are refused. */
+/* Of mappings of this size (0: any), this many succeed first, then this many fail. */
 static struct {
     size_t bytes;
     unsigned first, times, refused;
-    int mapped; /* so many are there */
+    int mapped; /* number of existing mappings */
 } made_memory;
 
 static bool memory_refuses(size_t bytes)
@@ -45,7 +45,7 @@ static size_t memory_up(size_t bytes, size_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* Up to the end of a page, as near as lines of memory allow, and a page that is nobody's; of a file whole pages. */
+/* Ends at a page's end, as closely as cache lines permit, followed by an inaccessible page; for files whole pages. */
 void *fake_mmap(void *at, size_t bytes, int may, int how, int fd, off_t from)
 {
     size_t page = memory_page(), whole = memory_up(bytes, page);

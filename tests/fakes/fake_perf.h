@@ -1,4 +1,4 @@
-/* Put in front of what perf_test is made of: the kernel that is asked is the test's. */
+/* Included first in the sources of perf_test: the kernel is a fake. */
 #ifndef TESTS_FAKE_PERF_H
 #define TESTS_FAKE_PERF_H
 

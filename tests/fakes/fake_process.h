@@ -1,4 +1,4 @@
-/* Put in front of what threads_test is made of: the process that the recorder looks at is one of the test's making. */
+/* Included first in the sources of threads_test: the process examined by the recorder is a fake. */
 #ifndef TESTS_FAKE_PROCESS_H
 #define TESTS_FAKE_PROCESS_H
 

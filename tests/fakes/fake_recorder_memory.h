@@ -1,11 +1,11 @@
-/* For tests of what is inside of a recorded program: memory with nothing behind its end, and none where the test says so. */
+/* For tests of code in a recorded program: memory ends at an inaccessible page, and mapping fails on request. */
 #ifndef TESTS_FAKE_RECORDER_MEMORY_H
 #define TESTS_FAKE_RECORDER_MEMORY_H
 
 #include "hpcprof/recorder/barriers/barriers.h"
 #include "tests/guarded.h"
 
-static int maps_until = -1, mapped; /* maps_until: so many more are given; -1: all */
+static int maps_until = -1, mapped; /* maps_until: number of mappings that still succeed; -1: all */
 
 void *hpcrec_map(size_t bytes)
 {

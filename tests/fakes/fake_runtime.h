@@ -1,5 +1,5 @@
-/* For tests of what reports to the simulator: in place of it a runtime that records the calls, where children of the test's
-   can tell it as well. */
+/* For tests of code that reports to the simulator: a fake runtime records the calls, also those of the test's child
+   processes. */
 #ifndef TESTS_FAKE_RUNTIME_H
 #define TESTS_FAKE_RUNTIME_H
 
@@ -29,7 +29,7 @@ uint32_t runtime_generation;
 static struct raw_head recorded_head;
 static bool recorded_refuses;
 
-/* What notes it may be told of itself. */
+/* Records a call. */
 static void recorded_note(struct recorded t)
 {
     bool was_on = runtime_on;
@@ -49,7 +49,7 @@ static uint32_t recorded_count(enum recorded_what what)
     return n;
 }
 
-/* The last byte of a call that waits for one of the functions here. */
+/* The last byte of a call that has not returned, made by one of the functions here. */
 static bool recorded_from_call(uint64_t code)
 {
     void *after[12];

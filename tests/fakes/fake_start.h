@@ -1,4 +1,4 @@
-/* Put in front of what main_test is made of: what the recorder's beginning and end ask of the system is asked of the test. */
+/* Included first in the sources of main_test: system calls at the recorder's start and end go to the test. */
 #ifndef TESTS_FAKE_START_H
 #define TESTS_FAKE_START_H
 

@@ -1,5 +1,5 @@
-/* Put in front of what finish_test is made of: memory and rows of tables are asked for of the test, which sees to it that what
-   looks one too far ends at once. */
+/* Included first in the sources of finish_test: memory and table rows are allocated by the test, so that any access
+   past their end crashes at once. */
 #ifndef TESTS_FAKE_TABLES_H
 #define TESTS_FAKE_TABLES_H
 
