@@ -32,7 +32,8 @@ if ! cross -O1 -shared -fPIC -fvisibility=hidden -o "$scratch/libhpcview-record.
     exit
 fi
 
-# asked CASE: runs it with the recorder; right=1 where its paths are those it knows. Every verdict is kept in verdicts.
+# asked CASE: runs it with the recorder; right=1 if its paths match those printed by the program. All verdicts are in
+# verdicts.
 asked() {
     rm -rf "$scratch/m"
     mkdir "$scratch/m"
@@ -53,8 +54,8 @@ for protection in none standard; do
     nm -n --defined-only "$scratch/calls" | sed 's/^/calls /' >"$scratch/names"
     [ "$protection" = none ] && cases="mutual tail" || cases="mutual sorting tail variable"
     for name in $cases; do
-        # An emulator hands on its timers' signals as the host lets it, or dies of one: what fails is asked once more. A fault of the
-        # unwinder's fails again.
+        # An emulator delivers timer signals irregularly, or crashes on one: failures are retried once. A bug in the
+        # unwinder fails again.
         asked "$name" || asked "$name"
         if [ "$right" = 1 ]; then
             ok "$name, branch protection $protection: $(tail -n 1 "$scratch/verdict" | sed 's/^# //')"

@@ -15,7 +15,7 @@ build() {
     "$@" -O2 -g -fomit-frame-pointer -I"$programs" -o "$scratch/$build_name" -pthread  2>"$scratch/cc.err"
 }
 
-# path_case NAME PROGRAM [ARGS]: by each way to sample
+# path_case NAME PROGRAM [ARGS]: with each sampler
 path_case() {
     case_name=$1
     program=$2
@@ -49,8 +49,8 @@ path_case() {
     done
 }
 
-# astray CASE WAYS CUT: a stack that makes no sense. The program comes through, its samples are there, and CUT says whether their paths
-# have to be cut (yes, or maybe).
+# astray CASE WAYS CUT: an invalid stack. The program completes, its samples are present, and CUT states whether their
+# paths must be cut (yes, or maybe).
 astray() {
     for way in $2; do
         rm -rf "$scratch/m"
@@ -70,7 +70,8 @@ astray() {
     done
 }
 
-# cut_case NAME PROGRAM ARG REASON: the ring's copy does not hold all of the path: it is cut, and info says why
+# cut_case NAME PROGRAM ARG REASON: the ring's copy does not contain the whole path: it is cut, and info gives the
+# reason
 cut_case() {
     rm -rf "$scratch/m"
     run timeout 100 "$hpcview" record --sampler ring -e perf::TASK-CLOCK@2000000 -o "$scratch/m" -- "$scratch/$2" "$3"

@@ -14,7 +14,7 @@ $CC -O2 -g -fomit-frame-pointer -I"$programs" -o "$scratch/many" -pthread "$prog
     exit
 }
 
-# limited NAME MOST EVENT: the recorder by itself, told of the limit
+# limited NAME MOST EVENT: the recorder alone, with the given limit
 limited() {
     rm -rf "$scratch/m"
     mkdir "$scratch/m"
@@ -24,7 +24,7 @@ paths=1
 paths_max=$2" "$scratch/many" >"$scratch/told"
     "$hpcview" info "$scratch/m" >"$scratch/info" 2>&1
     "$hpcview" print --by path --format csv "$scratch/m" >"$scratch/paths.csv" 2>"$scratch/err"
-    # in hundredths of the whole: below main, below outer, cut; what the program says of outer
+    # in hundredths of the total: below main, below outer, cut; time in outer as printed by the program
     awk -F, 'NR == FNR { ms = $0 + 0; split($0, w, " "); told += ms; if ($0 ~ / outer /) outer += ms; next }
         $2 == "program" { all = $(NF - 1) } $2 == "procedure" && $6 == "main" { main += $(NF - 1) } $2 == "procedure" && $6 == "outer" { below += $(NF - 1) } /,"?\[path cut: more paths than are kept/ { cut += $(NF - 1) }
         END { if (all) printf "%d %d %d %d\n", 100 * main / all, 100 * below / all, 100 * cut / all, 100 * outer / told }' "$scratch/told" "$scratch/paths.csv" >"$scratch/shares"

@@ -5,7 +5,7 @@
 . "$top_srcdir/tests/lib.sh"
 need_recording
 
-# nearly_all: of "$scratch/info", at least 99.5% of the samples; one in two hundred may be cut where there are fewer
+# nearly_all: at least 99.5% of the samples in "$scratch/info"; one in two hundred may be cut if there are fewer
 nearly_all() {
     awk '$1 == "samples" { n += $2 } $1 == "paths" && $2 ~ /%$/ { p = $2 + 0; seen = 1 } END { exit !(n >= 20 && seen && (100 - p) * n / 100 <= n / 200 + 1) }' "$scratch/info"
 }
@@ -70,7 +70,7 @@ for paths in "" --no-call-paths; do
         awk -F, '$5 ~ /^(one|two|three|four|burn)$/ { print ($5 == "one" ? "burn" : $5), $6 / 1000000 }' |
         awk '{ n[$1] += $2 } END { for (f in n) print f, n[f] }' | sort >"$scratch/flat$paths.sum"
 done
-# The same samples: what lines cost themselves on all paths is what they cost in the flat profile, to the last one.
+# The same samples: the exclusive cost of lines over all paths equals that in the flat profile, exactly.
 "$hpcview" print --by line --format csv "$scratch/flat" 2>/dev/null | awk -F, '$1 == "line" && $NF != "" { n[$2 "," $3 "," $4] += $NF } END { for (l in n) print l, n[l] }' | sort >"$scratch/lines"
 "$hpcview" print --by path --format csv "$scratch/flat" 2>/dev/null | awk -F, '$2 == "line" && $NF != "" { n[$3 "," $4 "," $5] += $NF } END { for (l in n) print l, n[l] }' | sort >"$scratch/leaves"
 check_same "the leaves of paths are the flat profile" "$scratch/lines" "$scratch/leaves"

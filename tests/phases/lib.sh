@@ -13,7 +13,7 @@ barriers() {
         { out = ""; for (i = 1; i <= n; i++) out = out (i > 1 ? " " : "") $at[w[i]]; print out }'
 }
 
-# record COMMAND: into m; the program's own words in said. $launcher (mpirun ...) starts the recorder.
+# record COMMAND: into m; the program's own output goes to said. $launcher (mpirun ...) starts the recorder.
 record() {
     rm -rf m
     # shellcheck disable=SC2086
@@ -23,7 +23,7 @@ record() {
     "$hpcview" print --table arrivals --format csv m >arrivals 2>/dev/null
 }
 
-# agree NAME LINE KIND (no line: any): 0: within 1 ms or 1% of what the program saw; counts are equal in any case
+# agree NAME LINE KIND (no line: any): 0: within 1 ms or 1% of the program's own times; counts must be equal
 agree() {
     awk -v name="$1" -v line="$2" -v kind="$3" '
         function close_to(a, b,   d) { d = a > b ? a - b : b - a; return d <= 1 || d <= b / 100 }
@@ -34,8 +34,8 @@ agree() {
         END { if (!found) exit 2 }' said seen
 }
 
-# ordered NAME LINE: who came when, in all kept episodes: each of the programs threads is one of the recorded ones, always the same, and comes in its
-# turn. Where two came within 0.2 ms, their order is not asked for.
+# ordered NAME LINE: the order of arrival in all kept episodes: each of the program's threads corresponds to one
+# recorded thread, always the same, and arrives in its turn. If two arrived within 0.2 ms, their order is not checked.
 ordered() {
     awk -F '[ ,]' -v name="$1" -v line="$2" '
         FNR == NR { if ($1 == "order" && $2 == name) for (i = 4; i <= NF; i++) { split($i, a, "@"); who[$3, i - 3] = a[1]; at[$3, i - 3] = a[2] } next }
@@ -50,8 +50,8 @@ ordered() {
         END { exit bad || !seen }' said arrivals
 }
 
-# planned WHAT PROGRAM-SOURCE COMMAND: each line on input: NAME LABEL KIND. What a disturbed machine does between the
-# program's look at the clock and the barrier is no fault: then those lines are tried again. Counts are right each time.
+# planned WHAT PROGRAM-SOURCE COMMAND: each line on input: NAME LABEL KIND. A disturbance between the program's clock
+# reading and the barrier is not an error: those lines are retried. Counts must be right each time.
 planned() {
     planned_what=$1 planned_source=$2
     shift 2
@@ -81,7 +81,8 @@ planned() {
     fi
 }
 
-# Open MPI wants to be told that it may: by root, more ranks than processors (4's words, 5's words).
+# Open MPI requires explicit permission to run as root and to oversubscribe (version 4's variables, version 5's
+# variables).
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe PRTE_MCA_rmaps_default_mapping_policy
 
@@ -112,7 +113,7 @@ END
     launcher=
 }
 
-# mpi_programs MPI: those that can be built here; false: it is not here, or runs nothing
+# mpi_programs MPI: those that can be built here; false: it is not installed, or cannot run programs
 mpi_programs() {
     command -v "mpirun.$1" >/dev/null && command -v "mpicc.$1" >/dev/null && mpicc."$1" -g -O1 -o "c-$1" "$programs/mpi.c" 2>err &&
         timeout 60 mpirun."$1" -n 2 "./c-$1" 1 0 >out 2>err || return 1

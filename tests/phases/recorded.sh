@@ -92,7 +92,7 @@ fi
 run "$hpcview" phases /dev/null
 check "no measurement: status 1" test "$status" = 1
 
-# told while it runs
+# reported while it runs
 if [ -x own ]; then
     run "$hpcview" record --phases --watch exchange --warn 1 -o told -- ./own 3 4 5
     check_equal "--watch: a line an episode, of the named barrier alone" "$(printf '%s\n' "$err" | grep -c '^hpcview: exchange at own.c.*threads: phase')" 4

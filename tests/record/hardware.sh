@@ -9,7 +9,7 @@ $CC -O1 -g -I"$programs" -o "$scratch/exits" "$programs/exits.c" || skip_all "no
 run "$hpcview" events
 case $out in *PAPI_TOT_CYC*PAPI_TOT_INS*) ;; *) skip_all "this machine has no counter for cycles and instructions, or does not permit it" ;; esac
 
-# total MEASUREMENT EVENT: samples x period; counted MEASUREMENT EVENT: what the counter said
+# total MEASUREMENT EVENT: samples x period; counted MEASUREMENT EVENT: the counter's value
 field() { "$hpcview" info "$1" | awk -v event="$2" -v field="$3" '$1 == "event" { here = $2 == event } here && $1 == field { print $2; exit }'; }
 near() { awk -v a="$1" -v b="$2" -v share="$3" 'BEGIN { exit !(a > 0 && b > 0 && a > b * (1 - share) && a < b * (1 + share)) }'; }
 
@@ -32,7 +32,7 @@ check "a frequency: sampled as counted" near "$(field "$scratch/frequency" PAPI_
 run "$hpcview" print --format csv --by program -m "CPI = PAPI_TOT_CYC / PAPI_TOT_INS" "$scratch/ring"
 check "a metric of two hardware events" test "$(printf '%s\n' "$out" | awk -F, 'NR == 2 && $NF > 0.05 && $NF < 50 { print "yes" }')" = yes
 
-# As many events as it takes until they do not fit; what is refused says which fit, and the two ways around it work.
+# Events are added until they do not fit; the error lists those that fit, and both workarounds work.
 presets=$("$hpcview" events PAPI_ | awk '/^PAPI_/ { print $1 }')
 events=
 for event in $presets; do

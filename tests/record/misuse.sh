@@ -8,7 +8,7 @@ programs=$top_srcdir/tests/record/programs
 : "${CC:=cc}"
 $CC -O1 -I"$programs" -o "$scratch/exits" "$programs/exits.c" || skip_all "no C compiler here"
 
-# refused CASE STATUS PATTERN OPTIONS... : nothing runs, the sentence holds the pattern
+# refused CASE STATUS PATTERN OPTIONS... : nothing is run, and the message matches the pattern
 refused() {
     refused_name=$1 refused_status=$2 refused_pattern=$3
     shift 3
@@ -100,8 +100,8 @@ check "a directory into which another one is writing: the program did not run" t
 touch "$scratch/go"
 wait $first
 
-# ---- what happens to the file is nothing to the program ---------------------------------------------------------
-# The program's limit alone: where lines are counted (gcov), the launcher writes files of its own.
+# ---- problems with the file do not affect the program ---------------------------------------------------------
+# The limit applies to the program alone: in coverage builds (gcov), the launcher writes files of its own.
 run "$hpcview" record -o "$scratch/limited" -e perf::TASK-CLOCK@100000 -- sh -c "ulimit -f 1; exec '$scratch/exits'"
 check "a file size limit: the program goes on" test "$status/$out" = "10/burned 300"
 printf '#!/bin/sh\n"%s" exits\nrm -rf "%s"\n"%s" _exit\nexit 6\n' "$scratch/exits" "$scratch/gone" "$scratch/exits" >"$scratch/remover"
@@ -136,8 +136,8 @@ check_match "--only nobody: said" "$err" "no program of that name"
 run "$hpcview" record -o "$scratch/alone" --no-children -- sh -c "$scratch/exits; env"
 check "--no-children: one file" test "$(ls "$scratch/alone" | wc -l)" = 1
 check "--no-children: nothing of ours in the children's environment" test -z "$(printf '%s\n' "$out" | grep -i hpcview-record)"
-# Wall time, on a machine that may be busy: the bounds are the program's own readings of its CPU clock (programs/paced.c),
-# and some CPU time for what is before its first reading and after its last, and what was stolen, which the event counts.
+# Wall time, on a possibly busy machine: the bounds are the program's own readings of its CPU clock (programs/paced.c),
+# plus some CPU time before the first and after the last reading, plus stolen time, which the event counts.
 $CC -O1 -I"$programs" -o "$scratch/paced" "$programs/paced.c" || not_ok "paced.c compiles"
 paced() { # OPTION: $early, $late and $all of a run with it, in ms, what was $counted, and what is $aside
     aside=$(stolen_ms)
@@ -176,11 +176,11 @@ check "several events at once" test "$(printf '%s\n' "$out" | grep -c '^event')"
 run "$hpcview" record -o "$scratch/repeat" --repeat -e perf::TASK-CLOCK -e perf::PAGE-FAULTS -- true
 check "--repeat" test "$status" = 0
 
-# ---- time in the kernel: sampled where that is permitted, else said to be missing -----------------------------------
+# ---- time in the kernel: sampled if permitted, otherwise reported as missing -----------------------------------
 $CC -O1 -I"$programs" -o "$scratch/reads" "$programs/reads.c" || not_ok "reads.c compiles"
 mkdir "$scratch/anyone" && chmod 755 "$scratch" && chmod 777 "$scratch/anyone"
-# Nothing, or that a busy machine left some of the time without samples: far less than what a hidden kernel hides. (Where lines are
-# counted, gcov says that another user may not write its counters.)
+# No message, or one that a busy machine left some time without samples: far less than a hidden kernel would. (In
+# coverage builds, gcov reports that another user cannot write its counters.)
 says_nothing() {
     [ -z "$err" ] || printf '%s\n' "$err" | awk '!/: only [4-7][0-9]% of the counts were sampled; the rest is not attributed to any procedure$/ && !/^profiling:/ && !/^hpcview: ([0-9]+ samples? in|next:) / { other = 1 } END { exit other }'
 }
@@ -218,7 +218,7 @@ fi
 
 # ---- damaged and foreign measurements --------------------------------------------------------------------------------------
 file=$(echo "$scratch"/two/*.hpcprof)
-# In the middle of the first block, however short this machine's names are: nothing of it is whole.
+# In the middle of the first block, however short this machine's names are: no block is complete.
 head -c 40 "$file" >"$scratch/short.hpcprof"
 run "$hpcview" info "$scratch/short.hpcprof"
 check "info: a file cut short has status 1" test "$status" = 1

@@ -9,7 +9,7 @@ malloc calloc realloc reallocarray free strdup strndup asprintf posix_memalign a
 printf vprintf fprintf vfprintf puts putchar putc fputs fputc fwrite perror stdout stderr syslog __printf_chk __fprintf_chk __vfprintf_chk
 pthread_mutex_lock pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_cond_wait sem_wait
 END
-# Of the forbidden, those that the library takes from elsewhere, in one line.
+# Forbidden functions that the library imports, on one line.
 takes() {
     nm -D --undefined-only "$1" | sed 's/.* //; s/@.*//' >"$scratch/taken"
     tr ' ' '\n' <"$scratch/forbidden" | grep -xFf "$scratch/taken" | sort | paste -sd ' ' -

@@ -22,7 +22,8 @@ build() { # NAME [FLAGS]
 # number_after WORD: of the last info
 number_after() { awk -v w="$1" '$1 == w && $2 ~ /^[0-9]+$/ { n += $2 } END { printf "%d", n }' "$scratch/info"; }
 
-# record_both NAME ARGS: bare and recorded. The measurement is $scratch/m, what info says of it $scratch/info; $record_options are added.
+# record_both NAME ARGS: without and with recording. The measurement is $scratch/m, the output of info $scratch/info;
+# $record_options are added.
 record_both() {
     both_name=$1
     shift
@@ -38,7 +39,7 @@ record_both() {
     read_info
     [ -z "${processes-}" ] || until_ended "$processes"
 }
-# until_ended N: so many processes, whose end may be nobody's business; ten seconds at most.
+# until_ended N: waits until this many processes have ended, even without a parent that waits; ten seconds at most.
 until_ended() {
     for turn in $(seq 50); do
         [ "$(grep -c '^process ' "$scratch/info")" -lt "$1" ] || grep -q 'or still running' "$scratch/info" || return 0
@@ -54,12 +55,14 @@ read_info() {
     sampled=$(awk '$1 == "sampled" { n += $2 } END { printf "%d", n / 1e6 }' "$scratch/info")
 }
 unchanged() { [ "$status" = "$bare_status" ] && cmp -s "$scratch/bare.out" "$scratch/out"; }
-# what_was_burned [LEAST-PERCENT]: the measurement is sound and holds it; what was stolen is counted but not sampled.
+# what_was_burned [LEAST-PERCENT]: the measurement is sound and accounts for the burned time; stolen time is counted but
+# not sampled.
 what_was_burned() {
     [ "$info_status" = 0 ] && [ "${counted:-0}" -ge $((burned * 97 / 100)) ] && [ "$sampled" -le $((counted * 110 / 100)) ] &&
         [ "${sampled:-0}" -ge $(((counted > burned + stolen ? counted - stolen : burned) * ${1:-70} / 100)) ]
 }
-# What a thread counts through PAPI only it can read, and one that ends by the system call tells nobody: its samples are what there is.
+# A thread's PAPI counters are readable only by itself, and one that ends by the system call gives no notice: only its
+# samples exist.
 samples_alone() {
     [ "$info_status" = 0 ] && [ "${sampled:-0}" -ge $((burned * 70 / 100)) ] && [ "$sampled" -le $((burned * 130 / 100)) ]
 }
@@ -90,9 +93,9 @@ judge_accounts() { # PREDICATE
 $(cat "$scratch/info.err") $(head -40 "$scratch/info")"
     fi
 }
-# same NAME ARGS: nothing of the program's is changed.
+# same NAME ARGS: the program's behaviour is unchanged.
 same() { record_both "$@" && judge_same; }
-# same_and PREDICATE NAME ARGS: and the measurement holds what the predicate asks for, which a busy machine can spoil.
+# same_and PREDICATE NAME ARGS: and the predicate holds for the measurement, which a busy machine can spoil.
 same_and() {
     predicate=$1
     shift
@@ -173,7 +176,7 @@ check "$case_name: one has the signal" test "$(grep -c 'ended  *by signal 9, bef
 build raw_ends
 for how in alone strict others-first first last then-exit then-exec clone; do
     case_name="raw ends: $how"
-    # (a clone that nobody tells of is found after a tenth of a second)
+    # (a clone without notice is found after a tenth of a second)
     if [ $how = clone ]; then same raw_ends $how; else same_and what_was_burned raw_ends $how; fi
     has "the end was seen" "ended  *with exit status $bare_status"
 done
@@ -184,7 +187,8 @@ check "$case_name: samples go on" test "$(awk '$1 == "sampled" { printf "%d", $2
 check "$case_name: and have a place" test "$(awk -F, '/unknown/ { print $NF }' "$scratch/print" | grep -c '[1-9]')" = 0
 has "what is missing" "missing .*closed descriptors of the recorder"
 
-# What a program's sanitizer or valgrind says. (That time was not sampled, as record says where the machine is busy, is none.)
+# Complaints of a program's sanitizer or of valgrind. (record's warning about time without samples, on a busy machine,
+# does not count.)
 no_complaints() {
     grep -Ev '^hpcview: (warning: .* of the counts were sampled|next: |[0-9]+ samples? in )' "$scratch/err" >"$scratch/complaints"
     check "$case_name: no complaints" cmp "${1-/dev/null}" "$scratch/complaints"
@@ -205,9 +209,10 @@ done
 # ---- under valgrind: the recorder is in valgrind, and, by valgrind's preloads, in the program memcheck looks at -----------
 printf '#!/bin/sh\nexec valgrind -q --error-exitcode=99 --trace-children=yes "$@"\n' >"$scratch/memcheck"
 chmod +x "$scratch/memcheck"
-# (valgrind needs the C library's symbols, and may not know this machine's newest instructions)
-# A quarter of the rate: valgrind runs one thread at a time, so that ours may not come to empty a ring before the end.
-# (And no call paths: with a copy of the stack in each sample the ring is full long before.)
+# (valgrind requires the C library's symbols, and may not support this machine's newest instructions)
+# A quarter of the rate: valgrind runs one thread at a time, so that ours may not be able to empty a ring before the
+# end.
+# (And without call paths: with a copy of the stack in each sample the ring would be full long before.)
 if "$scratch/memcheck" true >/dev/null 2>&1; then
     event=perf::TASK-CLOCK@4000000
     record_options=--no-call-paths
@@ -264,7 +269,7 @@ if build reload -ldl && build_library first && build_library second; then
 fi
 
 # ---- regions ------------------------------------------------------------------------------------------------------
-# What was burned, and in each region about what the program spends there.
+# The burned time is accounted for, and each region has about the time that the program spends there.
 region() { sed -n "s/^region $1: .* //p" "$scratch/info" | awk '{ printf "%d", $1 / 1e6 }'; }
 spent() { [ "$1" -ge $(($2 * 65 / 100)) ] && [ "$1" -le $(($2 * 120 / 100)) ]; }
 in_c() { what_was_burned && spent "$(region outer)" 200 && spent "$(region inner)" 100; }

@@ -30,7 +30,7 @@ animal() { # NAME COMMAND...
     run "$hpcview" info m
     check "$animal_name: a sound measurement" test "$status" = 0
 }
-# made NAME WHAT COMMAND...: something is made first; what cannot be made here is skipped
+# made NAME WHAT COMMAND...: builds something first; skipped if it cannot be built here
 made() {
     made_name=$1 made_by=$2
     shift 2
@@ -39,7 +39,7 @@ made() {
     return 1
 }
 
-# ---- languages with a machine of their own -------------------------------------------------------------------
+# ---- languages with a virtual machine ------------------------------------------------------------------------
 animal "node" node -e 'let x = 0; for (let i = 0; i < 1e7; i++) x += i; console.log(x); process.exit(3)'
 animal "node, with workers" node -e 'const { Worker } = require("worker_threads"); let n = 0; for (let i = 0; i < 3; i++) new Worker("let x = 0; for (let i = 0; i < 3e6; i++) x += i", { eval: true }).on("exit", () => { if (++n == 3) console.log("done") })'
 animal "Python" python3 -c 'import sys, threading; t = [threading.Thread(target=lambda: sum(range(100000))) for i in range(4)]; [x.start() for x in t]; [x.join() for x in t]; print("done"); sys.exit(4)'
@@ -82,13 +82,14 @@ name="Fortran's coarrays, two images"
 ! made "$name" caf caf -o zoo-caf zoo.f90 ||
     animal "$name" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 sh -c 'cafrun -n 2 --oversubscribe ./zoo-caf 2>/dev/null'
 
-# ---- looked at by others, and what goes around the C library ------------------------------------------------------------
+# ---- observed by other tools, and programs that bypass the C library
+# ---------------------------------------------------
 for name in uring traces clones; do $CC -O1 -g -w -o "$name" "$programs/$name.c" || exit 99; done
 animal "writes through io_uring" ./uring
 animal "a parent that traces its child" ./traces
 animal "children by clone3, and a checkpoint that takes its original's place" ./clones
 animal "under strace" strace -f -o /dev/null ./clones
-# (gdb says the process's number)
+# (gdb prints the process id)
 animal "under gdb" sh -c '"$@" | sed "s/process [0-9]*//"' sh gdb -q -batch -nx -ex 'set debuginfod enabled off' -ex 'set print inferior-events off' -ex 'set print thread-events off' -ex 'run >gdb.out' -ex 'print $_exitcode' ./clones
 loader=$(readelf -l ./clones 2>/dev/null | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 animal "started by the dynamic loader as a command" "${loader:-no-loader}" ./clones

@@ -1,6 +1,6 @@
 /*
- * Stacks that make no sense: astray CASE. The time is spent with the stack pointer where no stack is, or with frames whose
- * code is gone; the program itself comes through.
+ * Invalid stacks: astray CASE. The time is spent with the stack pointer outside of any stack, or with frames whose code
+ * is unmapped; the program itself completes.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -45,13 +45,13 @@ static void count_at(uintptr_t sp, uintptr_t fp)
 #endif
 }
 
-/* No signal can come here: the kernel has nowhere to put its frame. */
+/* No signal can be delivered here: the kernel has no room for its frame. */
 static void nowhere(void)
 {
     count_at(4096, 4096);
 }
 
-/* Each word says that the frame above is the one below. */
+/* Each word claims that its caller's frame is the one below. */
 static void circles(void)
 {
     uintptr_t *area = aligned_alloc(AREA, AREA);
@@ -73,7 +73,7 @@ static void random_words(void)
     free(area);
 }
 
-/* Code that was made, called us, and is gone when we work. */
+/* Generated code that called us and is unmapped while we work. */
 static jmp_buf back;
 static void *made;
 
@@ -91,7 +91,7 @@ static void gone(void)
 #else
     static const uint32_t code[] = {0xa9bf7bfd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
 #endif
-    volatile char room[2000]; /* the first functions' frames are taken for what they are */
+    volatile char room[2000]; /* the first functions' frames are recognized */
     room[argc_of_main] = 1;
     made = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memcpy(made, code, sizeof code);
@@ -101,7 +101,7 @@ static void gone(void)
         ((void (*)(void (*)(void)))made)(called);
 }
 
-/* Compiled with split stacks: frames on pieces that lie anywhere, too small for signals, which have a stack of their own. */
+/* Compiled with split stacks: frames on pieces at any address, too small for signals, which use a separate stack. */
 __attribute__((noinline)) static int pieces_of(int n)
 {
     volatile char room[2000];

@@ -59,7 +59,7 @@ FUNCTION void deep(void)
     LEAVE();
 }
 
-/* ---- called back ---- */
+/* ---- callbacks ---- */
 
 FUNCTION int compare(const void *a, const void *b)
 {
@@ -100,7 +100,7 @@ FUNCTION void signals(void)
     interrupted();
     LEAVE();
 }
-/* The handler runs on a stack of its own. */
+/* The handler runs on an alternate stack. */
 FUNCTION void other_stack(void)
 {
     stack_t stack = {.ss_size = 1 << 18};

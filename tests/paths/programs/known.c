@@ -31,7 +31,7 @@ static void describe(char *to)
     }
 }
 
-/* Only what runs here is compared: the clock is read by the caller. */
+/* Only the time in here is compared: the caller reads the clock. */
 FUNCTION static void spin(void)
 {
     double x = 1;

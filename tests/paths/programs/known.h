@@ -1,7 +1,7 @@
 /*
- * What the programs of tests/paths share: each function says where it begins and ends, so that the program itself knows
- * who called whom. work() uses time and notes the path it was called by; at the end each path is printed, outermost
- * first, repeated names as NAME*COUNT, with the milliseconds spent.
+ * Shared by the programs of tests/paths: each function marks its entry and exit, so that the program itself knows its
+ * call paths. work() uses time and records the current path; at the end each path is printed, outermost first, repeated
+ * names as NAME*COUNT, with the milliseconds spent.
  */
 #ifndef KNOWN_H
 #define KNOWN_H
@@ -23,7 +23,7 @@ extern _Thread_local int known_depth;
 
 #define FUNCTION __attribute__((noinline, noclone))
 #define ENTER()  (known_stack[known_depth++] = __func__)
-/* The empty statement keeps a call before it from being the last thing the function does. */
+/* The empty statement prevents a preceding call from being a tail call. */
 #define LEAVE()                                                                                                        \
     (known_depth--, (void)({                                                                                           \
          __asm__ volatile("" ::: "memory");                                                                            \

@@ -1,4 +1,4 @@
-/* Collectives that are barriers, ranks with planned arrivals: mpi [EPISODES [STEP_MS]]. Rank 0 says what all saw: they share a clock. */
+/* Collectives that are barriers, ranks with planned arrivals: mpi [EPISODES [STEP_MS]]. Rank 0 prints all results. */
 #include "planned.h"
 
 #include <mpi.h>

@@ -109,7 +109,7 @@ static int forking(void)
     times = 1;
     pthread_barrier_init(&b, NULL, 2);
     pthread_create(&id, NULL, meet, NULL);
-    usleep(5000); /* it stands there */
+    usleep(5000); /* it is waiting there */
     pid_t child = fork();
     if (child == 0) {
         times = 7;

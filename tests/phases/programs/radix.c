@@ -1,10 +1,10 @@
 /*
- * Radix sort by threads, in the manner of SPLASH-2's: in each pass every thread counts its keys' digits; the counts become
- * places; every thread moves its keys. A barrier ends each of the three phases:
+ * Radix sort by threads, in the manner of SPLASH-2's: in each pass every thread counts its keys' digits; the counts
+ * become offsets; every thread moves its keys. A barrier ends each of the three phases:
  *
  *     radix [THREADS [KEYS]]
  *
- * Its second phase is one thread's work while the others wait.
+ * The second phase is serial: the other threads wait.
  */
 #include <pthread.h>
 #include <stdio.h>

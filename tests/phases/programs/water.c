@@ -25,7 +25,7 @@ static double distance2(int i, int j, double d[3])
     return r;
 }
 
-/* Pairs (i, j > i) only, as the original: who has the first molecules has the most pairs. */
+/* Only pairs (i, j > i), as in the original: the thread with the first molecules has the most pairs. */
 static void pairs(int begin, int end, double *sum)
 {
     double d[3];

@@ -1,7 +1,7 @@
 /*
- * What the programs of tests/record share: burn(MS) uses so much CPU time of the calling thread, nearly all of it
- * outside the kernel, and says how much it was. At its end a program prints "burned N", the milliseconds of all its
- * threads, which is what the measurement must account for.
+ * Shared by the programs of tests/record: burn(MS) uses this much CPU time of the calling thread, nearly all of it in
+ * user mode, and returns the amount. At its end a program prints "burned N", the milliseconds of all its threads, which
+ * the measurement must account for.
  */
 #ifndef BURN_H
 #define BURN_H

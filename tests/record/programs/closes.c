@@ -1,5 +1,5 @@
-/* Closes every descriptor in every way there is, and sees none but its own. "raw": by the system call itself, and takes
- * all numbers for a file of its own, in which nobody else may read or write. "papi": PAPI has its own under low numbers. */
+/* Closes every descriptor in every possible way, and must find only its own. "raw": by the system call itself, and uses
+ * all numbers for a file of its own, which nothing else may read or write. "papi": PAPI uses low numbers itself. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include <dirent.h>
@@ -38,7 +38,7 @@ static int lowest_is(int wanted)
     return 0;
 }
 
-/* A program that closes 0 and opens a file of its own gets 0: at its beginning nobody opens beside it. */
+/* A program that closes 0 and opens a file gets 0: at its start no other descriptor is opened concurrently. */
 static int gets_its_own(void)
 {
     int lowest = open("/dev/null", O_RDONLY);
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "descriptor 3 is not free\n");
         return 1;
     }
-    for (int fd = 700; fd < 800; fd++) /* and those it asks for by number, whoever has them */
+    for (int fd = 700; fd < 800; fd++) /* and those it requests by number, even if they are in use */
         if (dup2(0, fd) != fd)
             return 1;
     for (int fd = 4000; fd < 4010; fd++)

@@ -1,4 +1,4 @@
-/* A daemon: forks twice, changes directory, closes everything, works, says so in a file. */
+/* A daemon: forks twice, changes directory, closes everything, works, and reports in a file. */
 #include "burn.h"
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     pid_t pid = fork();
     if (pid > 0) {
         waitpid(pid, NULL, 0);
-        for (int i = 0; i < 500; i++) { /* its file is written when it has ended, which nobody tells us: a lock does */
+        for (int i = 0; i < 500; i++) { /* its file is complete when it has ended, which only a lock shows */
             struct stat st;
             if (stat(argv[1], &st) == 0 && st.st_size > 0)
                 break;

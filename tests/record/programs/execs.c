@@ -1,4 +1,4 @@
-/* An exec that fails, all the ways to exec with the program itself, with an empty environment too. */
+/* A failing exec, and all variants of exec with the program itself, also with an empty environment. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Ends as it is told to: return, exit, _exit, quick_exit, abort, segv, overflow, term, kill. */
+/* Ends as selected: return, exit, _exit, quick_exit, abort, segv, overflow, term, kill. */
 #include "burn.h"
 #include <signal.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     if (strcmp(how, "term") == 0)
         kill(getpid(), SIGTERM);
     if (strcmp(how, "kill") == 0) {
-        usleep(1100000); /* what is older than a second must be in the file */
+        usleep(1100000); /* samples older than a second must be in the file */
         kill(getpid(), SIGKILL);
     }
     return 10;

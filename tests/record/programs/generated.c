@@ -1,4 +1,4 @@
-/* Code without a file: made at run time, made again with other content, and the kernel's (vdso). */
+/* Code without a file: generated at run time, generated again with other contents, and the kernel's (vdso). */
 #define _GNU_SOURCE
 #include "burn.h"
 #include <sys/mman.h>

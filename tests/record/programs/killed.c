@@ -1,4 +1,4 @@
-/* A child ends by SIGKILL, and the program, having become another one, too. */
+/* A child ends by SIGKILL, and so does the program after an exec. */
 #include "burn.h"
 #include <signal.h>
 #include <sys/wait.h>
@@ -7,7 +7,7 @@
 static void burn_and_die(void)
 {
     burn(100);
-    usleep(1100000); /* what is older than a second must be in the file */
+    usleep(1100000); /* samples older than a second must be in the file */
     kill(getpid(), SIGKILL);
 }
 

@@ -1,4 +1,4 @@
-/* A library for reload.c: compiled twice, with another NAME. */
+/* A library for reload.c: compiled twice, with different NAMEs. */
 static volatile double sink;
 
 void NAME(long n);

@@ -29,7 +29,7 @@ int main(void)
             fclose(f);
         }
     }
-    /* Rows of 10,000 threads may stay, their buffers may not: 20 KiB each would be 200 MB. */
+    /* Rows of 10,000 threads may be kept, but not their buffers: 20 KiB each would be 200 MB. */
     if (after - before > 16 << 10) {
         fprintf(stderr, "memory grew from %ld to %ld KiB\n", before, after);
         return 1;

@@ -1,4 +1,4 @@
-/* A library loaded into a namespace of its own. */
+/* A library loaded into a separate namespace. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include <dlfcn.h>

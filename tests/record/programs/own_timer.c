@@ -15,8 +15,8 @@ int main(void)
 {
     struct itimerval every = {{0, 10000}, {0, 10000}}, off = {{0, 0}, {0, 0}};
     signal(SIGPROF, on_prof);
-    /* 40 where nobody else runs; the kernel joins and miscounts ticks of who shares a processor, so it may take several times.
-       Were ours among them, there would be 400 more in each. */
+    /* 40 on an idle machine; the kernel merges and miscounts ticks of threads that share a processor, so several
+       attempts may be necessary. If ours were included, there would be 400 more in each. */
     for (int i = 0; i < 5 && (ticks < 1 || ticks > 200); i++) {
         ticks = 0;
         setitimer(ITIMER_PROF, &every, NULL);

@@ -48,7 +48,7 @@ static int cloned(void *arg)
     return 0;
 }
 
-/* A thread that the C library knows nothing of. It may use nothing of the library that is the thread's own. */
+/* A thread unknown to the C library. It must not use the library's per-thread data. */
 static void start_clone(void)
 {
     static char stack[1 << 16] __attribute__((aligned(16)));

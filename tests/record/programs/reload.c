@@ -1,5 +1,5 @@
-/* Two libraries, one after the other, at the same addresses: the counts belong to the one that was there. Three parts
-   of the work are the first one's, one the second's. */
+/* Two libraries, one after the other, at the same addresses: counts belong to the one loaded at the time. Three parts
+   of the work are in the first one, one in the second. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include <dlfcn.h>

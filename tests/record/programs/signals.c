@@ -1,5 +1,5 @@
-/* All signals blocked; some handled, some ignored; the default action looks like the default action; a mask of its own
-   in sigwait; and an alternate stack. */
+/* All signals blocked; some handled, some ignored; the default action is reported as such; a mask of its own in
+   sigwait; and an alternate stack. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* posix_spawn, vfork and exec, system and popen: what they start is recorded too. */
+/* posix_spawn, vfork and exec, system and popen: the programs they start are recorded too. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include <spawn.h>

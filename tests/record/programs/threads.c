@@ -35,7 +35,7 @@ static int c11(void *arg)
 static void on_timer(union sigval v)
 {
     (void)v;
-    usleep(150000); /* threads that nobody tells the recorder of are found within a tenth of a second */
+    usleep(150000); /* threads started without notice to the recorder are found within a tenth of a second */
     burn(300);
     timer_done = 1;
 }

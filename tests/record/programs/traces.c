@@ -11,7 +11,7 @@ static int child(void)
         return 125;
     raise(SIGSTOP);
     burn(50);
-    raise(SIGUSR1); /* the tracer keeps it to itself */
+    raise(SIGUSR1); /* suppressed by the tracer */
     burn(50);
     return 7;
 }

@@ -1,5 +1,5 @@
-/* Writes through io_uring, by the system calls alone, with and without a thread of the kernel's that polls the queue.
-   125 where the kernel has none. */
+/* Writes through io_uring, using only system calls, with and without a kernel thread that polls the queue. Exits with
+   125 if the kernel does not support it. */
 #define _GNU_SOURCE
 #include <linux/io_uring.h>
 #include <stdatomic.h>

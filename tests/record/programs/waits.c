@@ -1,4 +1,4 @@
-/* Waits in system calls that a signal would interrupt: each takes its whole time, and none fails. */
+/* Waits in system calls that a signal would interrupt: each lasts its full time, and none fails. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Threads that share nothing and end in two ways: fit for sanitizers. */
+/* Independent threads that end in two ways: suitable for sanitizers. */
 #include "burn.h"
 #include <pthread.h>
 
