@@ -56,7 +56,8 @@ cat >c.xml <<'END'
 END
 refused "a circle of metrics" "c.xml:2: A: 'B' is defined below it (c.xml:*); a formula can only use metrics above it*"
 
-# Formulas that are none, and names that only the measurement shows to be unknown: at once, and none because of another.
+# Invalid formulas, and names that are unknown only once the measurement is read: all are reported at once, and no error
+# causes another.
 cat >c.xml <<'END'
 <hpcview version="1"><run measurements="m"/>
   <computed name="A" formula="1 +"/>
@@ -73,13 +74,13 @@ check_match "an event" "$err" "*c.xml:5: no event 'NEITHER' was measured*"
 run "$hpcview" run c.xml
 check_match "nor is anything run with it" "$status $err" "1 *c.xml:2: A: *"
 
-# numbers that are none
+# invalid numbers
 for number in nan inf -5 1e400 18446744073709551616; do
     printf 'a.c 1 f %s\na.c 2 f 7\n' "$number" >t.txt
     run "$hpcview" import table --columns file,line,procedure,C -o t.hpcprof t.txt
     check_match "a count of $number is refused" "$status $err" "1 *t.txt:1: *$number*"
 done
-# counts that only add up to more than 64 bits hold
+# counts whose sum exceeds 64 bits, though each of them fits
 printf 'a.c %s f 9000000000000000000\n' 1 2 3 >t.txt
 run "$hpcview" import table --columns file,line,procedure,C -o t.hpcprof t.txt
 run "$hpcview" print t.hpcprof

@@ -30,7 +30,7 @@ check_equal "papi: BRANCH_MISS_RATE" "$(value BRANCH_MISS_RATE --metrics branch 
 check_equal "no block, no metric" "$(value CPI papi.hpcprof)" none
 check_equal "runs of both kinds stand side by side" \
     "$(value papi.CPI --metrics cpi papi.hpcprof perf.hpcprof) $(value perf.CPI --metrics cpi papi.hpcprof perf.hpcprof)" "1.5 1.5"
-# What says the same by another name is compared; what shares nothing is told so.
+# Equal metrics with different names are compared; if nothing is common, a message explains that.
 check_equal "a difference of cycles by both names" "$(value PAPI_TOT_CYC.difference --diff papi.hpcprof perf.hpcprof) $(value PAPI_L1_DCM.ratio --diff papi.hpcprof perf.hpcprof)" "0 1"
 check_equal "and of none that mean something else" "$(value PAPI_BR_CN.difference --diff papi.hpcprof perf.hpcprof)" none
 table other OTHER 'a.c 1 f 7'
@@ -56,7 +56,7 @@ table neoverse 'CPU_CYCLES,STALL_SLOT,STALL_SLOT_FRONTEND,STALL_SLOT_BACKEND,OP_
 check_equal "Neoverse: retiring" "$(value TD_RETIRING --metrics topdown-arm neoverse.hpcprof)" 0.45
 check_equal "Neoverse: back end" "$(value TD_BACKEND --metrics topdown-arm neoverse.hpcprof)" 0.375
 
-# ---- init proposes what the events allow, and build does as if it had
+# ---- init proposes metrics for the available events, and build uses the same ones
 run "$hpcview" init papi.hpcprof
 check_match "init: the block" "$(cat hpcview.xml)" '<metrics block="cpi"/>'
 check_match "init: what is in it" "$(cat hpcview.xml)" 'CPI = PAPI_TOT_CYC / PAPI_TOT_INS: cycles per instruction'
@@ -80,7 +80,7 @@ check_match "a block that is not there: the file's line" "$err" "c.xml:6: no met
 sed -i '/caches/d' c.xml
 check_equal "formulas use a block's metrics" "$(value WASTE c.xml)" 1.25
 
-# ---- blocks that are wrong
+# ---- invalid blocks
 mkdir -p share/metrics
 for bad in '<metrics><block name="b"><computed name="X" formula="Y"/></block></metrics>' '<metrics><what/></metrics>' \
     '<metrics><quantity name="a"/></metrics>' '<metrics><block name="b"><computed name="X" formula="1 +"/></block></metrics>'; do

@@ -72,7 +72,7 @@ sed -i 's/repetitions="2"/repetitions="none"/' c.xml
 run "$hpcview" print c.xml
 check_match "how often is a number" "$err" "c.xml:3: repetitions must be a number from 1 to 4096, not 'none'"
 
-# words as a shell has them; what is wrong with them is said by line, and nothing is run
+# shell-style words; errors are reported by line, and nothing is run
 cat >work/args.sh <<'END'
 #!/bin/sh
 echo "$# $HUE [$SHADE]" >>words

@@ -60,7 +60,7 @@ check "built twice, the same bytes" diff -r db again
 check "no folder of this machine in it" sh -c "! grep -rq '$scratch' db"
 cd ..
 
-# ---- schema and reader say the same of good and bad ones
+# ---- schema and reader agree on valid and invalid configurations
 case_number=0
 agree() { # WANTED BODY
     case_number=$((case_number + 1))

@@ -52,6 +52,6 @@ run "$hpcview" build -o four.db four.xml
 check "a database of four sources" test "$status" = 0
 "$hpcview" export csv four.db >four.csv 2>/dev/null
 check "the hot loop has all four, and the formula" awk -F, '$3 == "loop" && $6 == 7 && $8 > 0 && $10 > 0 && $12 > 0 && $14 > 0 && $16 > 0 { found = 1 } END { exit !found }' four.csv
-# 3 instructions a round at least, in two lines that gcov counts; nothing else weighs here
+# at least 3 instructions per round, in two lines that gcov counts; everything else is negligible
 check "and the formula is a few instructions a line" awk -F, '$3 == "program" { exit !($16 > 1 && $16 < 8) }' four.csv
 done_testing

@@ -26,7 +26,8 @@ build_with() {
         $objects $ALL_LDADD $flags) >compiled 2>&1
 }
 
-# ---- eleven processes of one to three threads; some places are everybody's, some one's, and one file is none -----------------
+# ---- eleven processes of one to three threads; some places are in all of them, some in one, and one file is invalid
+# ---------------
 mkdir -p many/1 many/2
 for process in 1 2 3 4 5 6 7 8 9 10 11; do
     awk -v p=$process 'BEGIN {

@@ -49,11 +49,11 @@ for kind in $kinds; do
         "$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^count/) at = i } NR == 2 { print $at, $5 }' rows)" "2 work"
     check_equal "$name: nobody is missing" "$(grep -c missing warnings)" 0
 
-    # another start of the program
+    # a second start of the program
     run timeout 100 "$mpirun" -n 2 "$hpcview" record -o m -- ./work
     check "$name: another start does not write to the same folder" test "$status" != 0
     check "$name: and it is said why" grep -q 'm: the folder contains ranks of an earlier start' err
-    # without -o: one folder for all, and another one the next time
+    # without -o: one folder for all ranks, and another one for the next start
     for time in 1 2; do
         run timeout 100 "$mpirun" -n 2 "$hpcview" record -- ./work
         check_equal "$name: start $time says once where it is" "$(grep -c 'next: hpcview print hpcview-work' err)" 1

@@ -42,7 +42,7 @@ check "with the same name: replaced" test "$status" = 0
 run "$hpcview" print --by line --format csv x.measurements
 check_match "the loop leads" "$(printf '%s\n' "$out" | sed -n 2p)" "line,spin,spin.c,7,main,"
 
-# A database for strangers: nothing of this machine, its folders, its users or the program's arguments.
+# An anonymous database: it contains nothing of this machine, its folders, its users or the program's arguments.
 mkdir -p home/jane && cp spin spin.c home/jane/ && (cd home/jane && cc -O1 -g -o spin "$PWD/spin.c")
 run "$hpcview" run --anonymize -o public.db -- "$scratch/home/jane/spin" word 0
 check "--anonymize: status" test "$status" = 0

@@ -47,7 +47,7 @@ compared loop kernels-O1.measurements kernels-O3.measurements
 check_match "the loop that gained is last" "$(ranked)" '* sum '
 shown
 
-# facts DB: what each of its runs says of itself
+# facts DB: the facts of each of its runs
 facts() { tr '{' '\n' <"$1/index.html" | grep -o '"facts":.*\]\]'; }
 run "$hpcview" build -o optimized.db kernels-O1.measurements kernels-O3.measurements
 check "a database says of each run how its program was compiled" test "$(facts optimized.db | grep -c '"built the program"')" = 2
@@ -83,7 +83,7 @@ check_match "the line that was changed has a time in both" "$(grep ",$changed,ch
 check "all lines of the first version are found in the second" test "$(grep -c 'v[12]/kernels.c' table.csv)" = 0
 shown
 
-# The same two as finished databases that somebody sent: what they say is what their measurements say.
+# The same two as finished databases from elsewhere: their contents equal those of the measurements.
 "$hpcview" build -o base.db v1/kernels.measurements >build.log 2>&1 && "$hpcview" build --single-file -o new.html v2/kernels.measurements >>build.log 2>&1 ||
     comment "$(cat build.log)"
 mkdir sent
@@ -96,7 +96,7 @@ for level in module function loop line; do
         check "by $level: $pair rank as their measurements" cmp measured.csv table.csv
     done
 done
-# By itself a database is printed as it is: formulas, call paths, instructions and tables with it, and of several runs too.
+# A database prints as itself: including formulas, call paths, instructions and tables, also for several runs.
 printed() { { "$hpcview" print --format csv "$@" 2>print.err || comment "$(cat print.err)"; } | sed 's|v[12]/kernels|kernels|g'; } # the page has both
 cat >both.xml <<END
 <hpcview version="1">
@@ -125,7 +125,7 @@ cat >two.xml <<'END'
 END
 run "$hpcview" build -o both.db two.xml
 check "a configuration has databases as runs" test "$status" = 0
-# The program alone: of a library that both ran, each knows what the other's samples have met in it.
+# The program alone: for a library that both ran, each run has the functions sampled in the other.
 built_program() { facts "$1" | grep -o '"built the program","[^"]*"'; }
 check "which are known to be compiled as they were" test "$(built_program both.db)" = "$(built_program both-runs.db)"
 check "both of them" test "$(built_program both.db | wc -l)" = 2
@@ -137,7 +137,7 @@ run "$hpcview" build hpcview-a.db sent/new.html
 check "no database is replaced by what is made of it" test "$status" = 2 -a -f hpcview-a.db/index.html
 check_match "as is said" "$err" '*hpcview-a.db*-o*'
 
-# Cut anywhere, it is a sentence that names it, or what it holds is whole.
+# Truncated anywhere, it gives an error with its name, or its contents are complete.
 "$hpcview" print --diff --format csv sent/base.db sent/new.html >whole.csv 2>/dev/null
 # refused_or_whole NAME: was the last run so?
 refused_or_whole() {
@@ -178,9 +178,9 @@ compared function one threads.measurements --scaling weak
 check "were there twice the work, it would be no loss" less "$(value perf::TASK-CLOCK.loss repeated)" 0.1
 shown
 
-# AArch64: the binary is analysed here, its profile comes from elsewhere.
+# AArch64: the binary is analysed here, its profile is from another machine.
 if command -v aarch64-linux-gnu-gcc >/dev/null; then
-    # who knows lines alone does not know which of several inlined copies they are of
+    # profiles with lines only cannot distinguish several inlined copies
     built kernels-x86 "$kernels" ${CC-cc} -O2 -fno-inline && measured kernels-x86
     built kernels-arm "$kernels" aarch64-linux-gnu-gcc -O2 -fno-inline
     line() { grep -n "$1" "$kernels" | cut -d: -f1; }
@@ -202,7 +202,7 @@ else
     skip "x86-64 and AArch64" "no compiler for AArch64 here"
 fi
 
-# A library that one run only has samples in was there in the other: it cost nothing, by the databases too.
+# A library sampled in only one run was loaded in the other: its cost there is zero, for databases too.
 cat >idle.c <<'X'
 #include <math.h>
 #include <stdlib.h>

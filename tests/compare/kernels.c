@@ -1,9 +1,9 @@
 /*
- * Three functions whose comparison everybody can say beforehand:
+ * Three functions whose comparison is predictable:
  *
- *     sum         is worth vectorizing
- *     chain       is not: each division waits for the one before
- *     repeated    is done by every thread in full, where the others divide their work
+ *     sum         profits from vectorization
+ *     chain       does not: each division waits for the previous one
+ *     repeated    is executed in full by every thread, while the others divide their work
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ten loops that take a tenth of the time each; -DSLOWER=N makes the third one longer by N per cent of the run. */
+/* Ten loops with a tenth of the time each; -DSLOWER=N lengthens the third one by N per cent of the run. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -97,7 +97,8 @@ check_match "with properties of one's own, these too" "$out" "Mine,"
 run "$hpcview" print --table findings io.m
 check "they are found, not measured" test "$status" != 0
 
-# ---- what goes wrong -----------------------------------------------------------------------------------------------------------
+# ---- errors
+# ---------------------------------------------------------------------------------------------------------------------
 mkdir bad
 cat >bad/a.asl <<'END'
 PROPERTY A { REFINES B; CONDITION: T > 1; SEVERITY: 3; }
@@ -151,7 +152,7 @@ check_match "and finds it" "$out" "Page faults in"
 check "the limit holds" test ! -e faults.x/experiment-3
 check "its page has them" test -f faults.x.db/index.html
 check_match "and the search" "$("$hpcview" diagnose --format json faults.x.db)" '"PageFaults"'
-# signals and the ring in one thread: each has a path before of its own
+# signals and the ring in one thread: each has its own previous path
 run "$hpcview" record -e REALTIME -e perf::PAGE-FAULTS -o both.m -- ./faults
 check_equal "paths of events that come by signals and by the ring are whole" "$("$hpcview" info both.m 2>&1 | grep 'is not used')" ""
 run "$hpcview" diagnose --database kernels.html kernels.m

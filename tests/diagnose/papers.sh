@@ -31,7 +31,7 @@ else
 fi
 check "the page is there" test -f boundary.x.db/index.html
 
-# tests, true ones, leaves (true, with nothing true that comes from them)
+# tests, true ones, leaves (true ones without true refinements)
 count() { # STRATEGY
     "$hpcview" diagnose -p . --strategy "$1" --format graph timestep.m 2>/dev/null >"$1.dot"
     awk '/label="Bottleneck/ { match($0, /s[0-9]+/); id = substr($0, RSTART, RLENGTH); n++; if (/\\ntrue/) { t[id] = 1; m++ } }

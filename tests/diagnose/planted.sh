@@ -49,7 +49,7 @@ measure() { # NAME: into NAME.m
     esac
 }
 
-# One line: rank of the planted property, its severity and confidence, the first finding, what is wrong.
+# One line: rank of the planted property, its severity and confidence, the first finding, wrong findings.
 judge() {
     "$hpcview" diagnose --format csv "$1.m" 2>/dev/null | csv_rows | awk -F '\t' -v planted="|$2|" -v also="$3|" '
         NR == 1 { next }
@@ -60,8 +60,8 @@ judge() {
         END { printf "%s|%.1f|%.2f|%s|%s|%s", rank ? rank : "-", severity, confidence, line, first, wrong }'
 }
 
-# As wanted: the first or second finding, and nothing else above 10%. What other programs take from this one spoils a measurement; a
-# property that is wrong is so each time.
+# The expected result: the planted property is the first or second finding, and no other exceeds 10%. Load from other
+# programs can spoil a measurement; a wrong property appears every time.
 as_wanted() {
     rm -rf "$name.m"
     measured=no

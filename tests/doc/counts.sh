@@ -8,7 +8,7 @@ cd "$scratch" || exit 99
 words() { tr -s ' ,\t' '\n' | sed '/^$/d' | LC_ALL=C sort -u; }
 # source NAME: the file of this name outside of tests, wherever it is
 source_of() { (cd "$top_srcdir" && find "$PWD"/[a-z]*/ -name "$1" -not -path "$PWD/tests/*" -not -path "$PWD/build*") | head -n 1; }
-# claim DOCUMENT PATTERN NUMBER: what \(...\) in PATTERN matches in the document is the number
+# claim DOCUMENT PATTERN NUMBER: the text that matches \(...\) of PATTERN in the document is the number
 claim() {
     stated=$(sed -n "s/.*$2.*/\\1/p" "$top_srcdir/$1" | sort -u)
     check_equal "$1: $(printf '%s' "$2" | sed 's/\\([^)]*)/N/')" "$stated" "$3"
@@ -77,7 +77,7 @@ claim doc/README.md '(\.\.\/share\/examples\/README\.md): \([a-z]*\) small progr
     "$(number "$(find "$top_srcdir/share/examples" -mindepth 1 -maxdepth 1 -type d | wc -l | tr -d ' ')")"
 
 # ---- links, and the tarball -----------------------------------------------------------------
-# anchor: a heading as GitHub makes its anchor
+# anchor: a heading as GitHub forms its anchor
 anchors() { sed -n 's/^##* *//p' "$1" | tr 'A-Z' 'a-z' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'; }
 for document in README.md CONTRIBUTING.md SECURITY.md doc/*.md doc/*/*.md; do
     for file in "$top_srcdir"/$document; do

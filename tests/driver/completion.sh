@@ -7,7 +7,7 @@ completions=$top_srcdir/share/completions
 PATH=$top_builddir/driver:$PATH
 export PATH
 
-# completed WORDS... : what bash offers for the last word
+# completed WORDS... : bash's completions of the last word
 completed() {
     bash --norc --noprofile -c '. "$1"; shift; COMP_WORDS=(hpcview "$@"); COMP_CWORD=$#; _hpcview
         ((${#COMPREPLY[@]} == 0)) || printf "%s\n" "${COMPREPLY[@]}"' - "$completions/hpcview" "$@"

@@ -38,7 +38,7 @@ check_equal "of its own" "$status $(cat kept/mine)" "1 mine"
 run "$hpcview" diagnose --experiments 1 --keep half --database /nowhere/there/x.html -- /bin/true
 check_equal "a database that cannot be written" "$status $(printf '%s\n' "$err" | grep -c '/nowhere/there')" "1 1"
 
-# what the first one leaves open the second one measures
+# events not yet measured by the first experiment are measured by the second
 cat >busy.c <<'END'
 #include <stdio.h>
 #include <time.h>

@@ -5,7 +5,8 @@
 
 cd "$scratch" || exit 99
 
-# refuses NAME STATUS PATTERN COMMAND...: one line on standard error that holds the pattern, nothing on standard output
+# refuses NAME STATUS PATTERN COMMAND...: one line on standard error that contains the pattern, nothing on standard
+# output
 refuses() {
     refuses_name=$1 refuses_status=$2 refuses_pattern=$3
     shift 3
@@ -30,7 +31,7 @@ late=$!
 echo "echo hello" >script.sh
 printf '#!/bin/sh\necho hello\n' >executable.sh
 chmod +x executable.sh
-# as root, a program set to run as somebody else; else one of root's
+# as root, a setuid program of another user; otherwise one of root's
 cp /bin/true setuid
 if chown 65534 setuid 2>/dev/null; then
     chmod u+s setuid
@@ -93,7 +94,7 @@ refuses "print: not a measurement" 1 "script.sh" "$hpcview" print script.sh
 refuses "build: no operand" 2 "no input: give a measurement" "$hpcview" build
 refuses "build: no such configuration" 1 "nowhere.xml" "$hpcview" build nowhere.xml
 (
-    # what has no end must not be read to its end
+    # endless input must not be read to its end
     [ -n "${CHECK_CFLAGS-}" ] || ulimit -v 2000000 # a sanitizer maps terabytes
     exec >>endless 2>&1
     for what in "print" "info" "import perf-script" "structure --no-cache" "init -o endless.xml"; do
@@ -157,7 +158,7 @@ else
     done
     check "a measurement with flipped bytes: words every time" test $words = 9
 
-    # ---- results that lack something ---------------------------------------------------------
+    # ---- incomplete results --------------------------------------------------------------------
     rm -rf m
     run "$hpcview" record -o m -- ./undebugged 100000000
     run "$hpcview" print --by procedure --format csv m

@@ -28,7 +28,7 @@ run "$hpcview" structure -o heat.xml "$heat"
 check "structure: status 0" test "$status" = 0
 check "structure: XML" grep -q '^<?xml' heat.xml
 
-# ---- what it says ------------------------------------------------------------------------
+# ---- output ------------------------------------------------------------------------------
 # columns of the CSV: kind,module,file,line,name, then the metrics
 run "$hpcview" print --by line --format csv m
 check "print: status 0" test "$status" = 0

@@ -1,6 +1,6 @@
 /*
- * sampled MEASUREMENTS - the sum of samples times period of the first sampled event, from the raw counts: what the root
- * of its column must be.
+ * sampled MEASUREMENTS - the sum of samples times period of the first sampled event, from the raw counts: the expected
+ * value at the root of its column.
  */
 #include "hpcprof/hpcprof.h"
 

@@ -19,7 +19,7 @@ check_equal "the tutorial has its commands" "$(wc -l <commands)" 12
 check_match "the product's loop is in the table" "$(cat loops)" "sparse::multiply"
 run "$hpcview" print --by loop --format csv heat.xml
 printf '%s\n' "$out" | csv_rows >rows
-# both runs have data at the product's loop, and STALL is what its formula says there
+# both runs have data at the product's loop, and STALL there equals its formula
 check "time and instructions meet at the loops" awk -F '\t' '
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     $at["NS"] != "" && $at["ICYCLES"] != "" {

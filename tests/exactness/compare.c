@@ -51,7 +51,7 @@ static int read_marks(const char *path)
     return 0;
 }
 
-/* Loops around it up to the procedure or inlined call whose code it is. */
+/* Number of enclosing loops within its procedure or inlined call. */
 static uint32_t depth_of(const struct scope_tree *t, scope_ix loop)
 {
     uint32_t depth = 0;

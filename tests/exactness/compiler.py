@@ -65,7 +65,7 @@ def place_of(nodes, number):
     return os.path.basename(nodes[nodes[scope]['file']]['filename']), int(line)
 
 
-# ---- their loops: what is strongly connected, and, without the ways back to where it is entered, what still is
+# ---- loops: strongly connected regions, and those that remain without the back edges to their entries
 
 def components(blocks, within, cut):
     """Tarjan's, without recursion: those of more than one block, and blocks that lead to themselves."""

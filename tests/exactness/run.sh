@@ -36,7 +36,7 @@ partner() {
 compile() { # COMPILER FLAGS... SOURCE: makes $work/a.so
     local cc=$1
     shift
-    # Undefined symbols stay undefined: nothing is run, only read.
+    # Undefined symbols are permitted: the library is only read, not run.
     "$cc" -g -fPIC -shared -nostdlib -Wl,--build-id=none "$@" -o "$work/a.so" 2>"$work/errors"
 }
 row() { # COMPILER LEVEL DWARF SOURCE EXTRA...

@@ -30,7 +30,7 @@ for format in csv folded callgrind; do
     check_same "$format: what it says" got "$golden/$format.out"
 done
 
-# Pages that do not change: what each format makes of scopes, and of call paths, byte by byte
+# Fixed pages: the output of each format for scopes and for call paths, byte by byte
 for page in version-2 version-2-paths; do
     for format in json speedscope profile pprof; do
         run "$hpcview" export "$format" -o out "$corpus/$page.html"
@@ -55,7 +55,7 @@ else
     skip "callgrind_annotate reads it" "no callgrind_annotate here"
 fi
 
-# By the published descriptions, field by field; and nothing is lost on the way
+# Checked against the published descriptions, field by field; and nothing is lost
 if command -v python3 >/dev/null 2>&1; then
     for format in pprof speedscope; do
         run python3 "$golden/formats.py" "$format" "of.$format"
@@ -70,7 +70,7 @@ else
     skip "pprof, speedscope: as their schemas say" "no python3 here"
 fi
 
-# Call paths, where they are known
+# Call paths, if available
 run "$hpcview" export folded "$corpus/version-2-paths.html"
 check_match "stacks are call paths" "$out" "libc.so.6;__libc_start_main;main 1000"
 run "$hpcview" export folded --tree scopes "$corpus/version-2-paths.html"
@@ -118,7 +118,7 @@ else
     skip "hatchet: the root's value" "no python3 here"
 fi
 
-# Calls: what callgrind counted goes out as it came in; of call paths, calls with their inclusive cost
+# Calls: callgrind's counts are exported unchanged; call paths are exported as calls with their inclusive cost
 cat >calls.callgrind <<'END'
 # callgrind format
 events: Ir
@@ -146,7 +146,7 @@ else
     skip "callgrind_annotate adds calls up" "no callgrind_annotate here"
 fi
 
-# What is wrong
+# Errors
 run "$hpcview" export foldet heat
 check "a misspelt format: status 2" test "$status" = 2
 check_match "and the near one" "$err" "did you mean 'folded'"

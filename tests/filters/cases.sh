@@ -29,13 +29,13 @@ run "$hpcview" print --metrics cpi "$cases/no-period-cpi.perf.txt"
 check "no ratio of them" test "$(printf '%s\n' "$out" | grep -c CPI)" = 0
 check_equal "lcov 2.2" "$(values "$cases/lcov22.info")" "heat_step 505;"
 
-# A text's names are evidence, what lies under that path on this machine is not.
+# Names in a text file are evidence; a file at that path on this machine is not.
 check_equal "a binary of this machine does not overrule the text" "$(values "$cases/local-binary-wins.perf.txt")" "cksum 1000;"
 check_match "nor names what has no symbol there" "$("$hpcview" print --by procedure --format csv "$cases/unknown-local.perf.txt" 2>/dev/null)" "*dd,,,(no symbol),1000*"
 if command -v "${CC%% *}" >/dev/null 2>&1 && command -v nm >/dev/null 2>&1; then
     printf 'int alpha(int n)\n{\n    return n * 3 + 1;\n}\nint main(void)\n{\n    return alpha(1);\n}\n' >"$scratch/prog.c"
     $CC -O1 -g -fno-inline "$scratch/prog.c" -o "$scratch/prog" && at=$(nm "$scratch/prog" | sed -n 's/^0*\([0-9a-f]*\) T alpha$/\1/p')
-    # text SYMBOL: a sample one byte into alpha, mapped at 0x10000000, as another perf has it
+    # text SYMBOL: a sample one byte into alpha, mapped at 0x10000000, in the format of another perf version
     text() {
         printf 'prog 7/7 1.0: PERF_RECORD_MMAP2 7/7: [0x10000000(0x100000) @ 0 fe:00 11 20]: r-xp %s\nprog 7/7 1.1:  1000 cycles:\n\t%x %s (%s)\n\n' \
             "$scratch/prog" "$((0x10000000 + 0x$at + 1))" "$1" "$scratch/prog" >"$scratch/text"

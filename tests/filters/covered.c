@@ -1,4 +1,4 @@
-/* Counted by gcov: a loop, a branch taken sometimes, one never, and a function called often. */
+/* Counted by gcov: a loop, a branch taken sometimes, one never taken, and a function called often. */
 static int sum;
 
 static void add(int n)

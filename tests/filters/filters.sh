@@ -38,7 +38,8 @@ for format in $formats; do
     esac
 done
 
-# HPCToolkit's folder of files, written by a script of its own from the published description, is the same as its experiment.xml
+# HPCToolkit's database, written by an independent script from the published description, gives the same result as its
+# experiment.xml
 cp -r "$examples/hpctoolkit-database" database && chmod -R u+w database
 run "$hpcview" import hpctoolkit -o m.hpcprof database
 check "a database of HPCToolkit's: imported" test "$status" = 0
@@ -68,7 +69,7 @@ else
     skip "the script writes this example" "no python3 here"
 fi
 
-# A table is as its columns are said to be
+# The types of a table's columns are as declared
 cp "$examples/table.example" input
 table() { run "$hpcview" import table -o t.hpcprof --separator ";" --skip 1 --units cycles "$@" input; }
 table --columns procedure,file,line,CYC,MISS,thread
@@ -184,7 +185,7 @@ else
     skip "PAPI's own total" "PAPI's high level cannot count page faults here"
 fi
 
-# perf's samples are all there, and its file and its text say the same. (Symbols of the kernel are in the text alone.)
+# All of perf's samples are read, and its file and its text give the same result. (Kernel symbols are only in the text.)
 recorded() { # NAME OPTIONS...: into NAME.data and NAME.txt
     name=$1
     shift
@@ -204,7 +205,7 @@ if command -v perf >/dev/null 2>&1 && recorded plain -e cpu-clock -F 500; then
         "$hpcview" print --by line --format csv --title t "$name.txt" 2>/dev/null | without_kernel >text.csv
         check_same "$name: perf.data and perf script say the same" data.csv text.csv
     done
-    # Whatever fields are asked for: all samples are there
+    # With any choice of fields, all samples are read
     for fields in ip ip,sym ip,sym,dso comm,ip,sym comm,tid,ip,sym event,ip,sym comm,period,event,ip,sym pid,tid,time,ip,srcline comm,pid,ip,sym,dso,srcline; do
         for flat in "" -G; do
             # shellcheck disable=SC2086

@@ -38,7 +38,7 @@ if command -v gprof >/dev/null 2>&1 && gcc -O1 -g -pg timed.c -o timed 2>/dev/nu
     awk '$1 ~ /^[0-9.]+$/ && NF >= 7 { print $NF, $4 }' flat | sort >calls.own
     csv procedure gprof.hpcprof | awk -F, 'NR > 1 && $6 > 0 { print $5, $6 }' | sort >calls.ours
     check_same "gprof's own calls" calls.ours calls.own
-    # In its call graph the callers of a function stand above it, those it calls below
+    # In its call graph, the callers of a function are above it, its callees below
     gprof -b -q timed gmon.out 2>/dev/null | awk '/^-----/ { n = 0 } /^\[/ { for (i = 0; i < n; i++) print from[i], $(NF - 1), times[i]; n = -99 }
         NF > 2 && n >= 0 && $(NF - 2) ~ /^[0-9]+\/[0-9]+$/ { from[n] = $(NF - 1); times[n++] = $(NF - 2) + 0 }' | sort >edges.own
     "$hpcview" print --table call_edges --format csv gprof.hpcprof 2>/dev/null >edges.csv
@@ -64,7 +64,7 @@ else
     skip "lcov's own counts" "no lcov here"
 fi
 
-# llvm-cov: its JSON is what its own lcov file says of lines
+# llvm-cov: its JSON agrees with its lcov file about lines
 llvm() { command -v "$1" || ls /usr/bin/"$1"-[0-9]* 2>/dev/null | head -n 1; }
 if clang -O0 -fprofile-instr-generate -fcoverage-mapping covered.c -o clanged >/dev/null 2>&1 && LLVM_PROFILE_FILE=raw ./clanged &&
     "$(llvm llvm-profdata)" merge raw -o merged 2>/dev/null && "$(llvm llvm-cov)" export clanged -instr-profile=merged >clanged.json 2>/dev/null; then

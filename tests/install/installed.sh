@@ -16,7 +16,7 @@ run make -C "$top_builddir" install DESTDIR="$stage"
 check "make install DESTDIR=..." test "$status" = 0
 [ "$status" = 0 ] || { done_testing; exit 1; }
 
-# ---- what is there ------------------------------------------------------------------------
+# ---- installed files ------------------------------------------------------------------------
 check_equal "no libtool files" "$(find "$stage" -name '*.la')" ""
 (cd "$stage" && find . -type f -exec grep -lIE '@[A-Za-z_]+@|\$\((prefix|bindir|libdir|pkglibdir|pkgdatadir|includedir)\)' {} + |
     grep -v '/examples/\|\.html$\|\.js$') >unexpanded
@@ -24,7 +24,7 @@ check_equal "nothing is left to be replaced in any text file" "$(cat unexpanded)
 (cd "$stage" && grep -rlIF -e "$stage" -e "$top_builddir" .) >places
 check_equal "no file names the folder where hpcview was built" "$(cat places)" ""
 
-# Programs of our own: the build folder and the sources are not there for them. `env -i`: nor the tester's environment.
+# User programs: they cannot access the build folder and the sources. `env -i`: nor the tester's environment.
 cat >loop.c <<'END_OF_PROGRAM'
 #include <hpcview.h>
 #include <stdio.h>
@@ -132,7 +132,7 @@ else
     skip "hpcview.pc" "no pkg-config here"
 fi
 
-# ---- moved: only what is below the prefix, under another name --------------------------------
+# ---- moved: only the installed prefix, under another name -------------------------------------
 mkdir "moved here"
 mv "$stage$prefix" "moved here/$(basename "$prefix")"
 new=$scratch/moved\ here/$(basename "$prefix")

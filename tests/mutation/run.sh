@@ -104,8 +104,8 @@ for test in $(git ls-files '*_test.c' | sed 's/\.c$//'); do
     case " $(echo $table) " in *" $test "*) ;; *) echo "run.sh: $test is in no row of the table" >&2 && exit 2 ;; esac
 done
 part_rows() { printf '%s\n' "$table" | awk 'NF && (wanted == "" || index(" " wanted " ", " " $1 " "))' wanted="${parts# }"; }
-# The sources of a part: tests, fuzz targets and benches are not planted in, nor what only a browser runs (the page's
-# views, its loading); a folder's own files, not those of parts below it.
+# The sources of a part: no bugs are planted in tests, fuzz targets and benchmarks, nor in code that only a browser runs
+# (the page's views, its loading); only files of the folder itself, not of parts below it.
 sources_of() {
     grep -E "^$1/.*[.](c|ts)\$" "$work/files" | grep -vE '(_test|_fuzz|_reference)\.c$|/(bench|make|sample|drawing)[^/]*\.c$|/test/|/views/|/load\.ts$|\.d\.ts$' |
         if [ "$1" = templates ]; then cat; else awk -F/ -v n="$(echo "$1" | tr -cd / | wc -c)" 'NF == n + 2'; fi |
@@ -133,7 +133,7 @@ cd "$build" || exit 1
 # ---- building one thing again: the words that make would use, without their outcome ------------------------------------------------
 # What each object is made of, of what automake noted: "OBJECT FILE".
 find . -path '*/.deps/*' -name '*.P*o' -exec perl -0777 -ne 's/\\\n/ /g; print "$1 $2\n" if m{^(\S+):\s+(?:\.\./src/)?(\S+)}' {} + >"$work/made/objects"
-# compiler_of OBJECT FILE: the command up to what it compiles, kept by folder and product.
+# compiler_of OBJECT FILE: the compiler command without its input, cached by folder and product.
 compiler_of() {
     local base=${1##*/} key
     case $base in *-*) key=${1%/*}/${base%-*} ;; *) key=${1%/*}/ ;; esac
@@ -142,7 +142,7 @@ compiler_of() {
         perl -0777 -ne 's/\\\n/ /g; for (split /[\n;]/) { next if !/^\s*(.*?) -MT \S+ -MD/; my $c = $1; my $shared = $c =~ s/^.*--mode=compile //; print $c, $shared ? " -fPIC -DPIC" : ""; last }' >"$key"
     cat "$key"
 }
-# linker_of PRODUCT: the command that makes it; libtool's own words for a library are seen only when it is made.
+# linker_of PRODUCT: the command that links it; libtool's own command for a library is visible only while linking.
 linker_of() {
     local key=$work/made/link:${1//\//:}
     [ -s "$key" ] || case $1 in
@@ -152,14 +152,14 @@ linker_of() {
     cat "$key"
 }
 
-# What a test in C is, or what tests of the shell may run.
+# The program of a C test, or the programs that shell tests may run.
 products='driver/hpcview libhpcview-record.la libhpcview-record-phases.la libhpcview-simulate.la libhpcview-simulate-qemu.la libhpcview-simulate-heap.la'
 is_shell() { case $1 in *.sh) ;; *) false ;; esac }
 for name in CC CXX FC NODE NPM CHECK_CFLAGS; do export "$name=$(sed -n "s/^$name = //p" Makefile)"; done
 export TEST_MEGABYTES=4000
 
-# run_test SOURCES BUILD SECONDS TEST [PROGRAM]: 0 passed, 124 or 137 took longer, else failed. The processor's time tells a loop without an
-# end from a machine that has other work.
+# run_test SOURCES BUILD SECONDS TEST [PROGRAM]: 0 passed, 124 or 137 timed out, otherwise failed. CPU time
+# distinguishes an endless loop from a busy machine.
 run_test() {
     local command=${5:-$2/$4} status
     ! is_shell "$4" || command="${SHELL:-/bin/bash} $1/$4"
@@ -179,8 +179,8 @@ archive_of() {
     return 1
 }
 
-# link_again FOLDER PRODUCT [AS]: makes the product in FOLDER/b, or as AS, with the objects that are in FOLDER/o in place of their likes, also
-# in a copy of an archive. 2: it has none of them.
+# link_again FOLDER PRODUCT [AS]: links the product in FOLDER/b, or as AS, with the objects in FOLDER/o replacing those
+# of the same name, also in a copy of an archive. Returns 2 if it contains none of them.
 link_again() {
     local command archive out object found=
     command="$(linker_of "$2") "
@@ -207,8 +207,10 @@ beside_build() { # FOLDER
     rm -f "$1/b/driver/hpcview" "$1/b/test.log" && ln "$build/driver/hpcview" "$1/b/driver/hpcview"
 }
 
-# ---- which lines a test goes to -----------------------------------------------------------------------------------------------------
-# note_lines PART FOLDER NAME: (here, where sources are found by the names that objects have) what the test that ran in try/none has reached of a part's files, as "FILE LINE TIMES" in reach/PART/NAME.
+# ---- lines that a test reaches
+# -----------------------------------------------------------------------------------------------------
+# note_lines PART FOLDER NAME: (here, where sources are found by the names in the objects) lists the lines of a part's
+# files reached by the test run in try/none, as "FILE LINE TIMES" in reach/PART/NAME.
 note_lines() {
     local counted=$work/try/none/reached$build notes
     mkdir -p "$work/reach/$1/${3%/*}"
@@ -220,8 +222,8 @@ note_lines() {
         $2 + 0 && $1 != "-" { print file, $2 + 0, $1 + 0 }' >"$work/reach/$1/$3"
     rm -rf "$work/try/none/reached"
 }
-# goes_there PART/TEST FILE LINE: may it? What lies between two counted lines is of one of them; what is counted nowhere (the recorder, whose
-# library is as it is in programs; pages) may be reached.
+# goes_there PART/TEST FILE LINE: may the test reach it? A line between two counted lines belongs to one of them; files
+# that are not counted (the recorder, whose library is the normal one in programs; pages) may be reached.
 goes_there() {
     case $2 in *.ts) return ;; esac
     local object with= without=
@@ -234,7 +236,8 @@ goes_there() {
         END { exit !(times || more) }' "$work/reach/$1"
 }
 
-# changes_code FOLDER OBJECT FILE: is other machine code made of FOLDER/FILE than of what it was? (NDEBUG: asserts name the folder.)
+# changes_code FOLDER OBJECT FILE: does FOLDER/FILE compile to different machine code than before? (NDEBUG: asserts
+# contain the folder.)
 changes_code() {
     local key=$work/made/code:${2//\//:}.o command
     command=$(compiler_of "$2" "$3")
@@ -243,7 +246,8 @@ changes_code() {
     eval "$command -o $1/code.o $1/$3" 2>/dev/null && ! cmp -s "$key" "$1/code.o"
 }
 
-# try_bug FOLDER FILE LINE TESTS...: the bug is in FOLDER/FILE. 0: survives, 1: killed, 3: does not build, or changes nothing.
+# try_bug FOLDER FILE LINE TESTS...: tests the bug in FOLDER/FILE. 0: survives, 1: killed, 3: does not build, or changes
+# nothing.
 try_bug() {
     local folder=$1 file=$2 line=$3 sources=$work/src test object made product linked= changed= tests=
     shift 3
@@ -305,7 +309,7 @@ for product in $products $(tr ' ' '\n' <"$work/good" | sed -n 's/_test:.*/_test/
 
 # The list, in an order that the seed decides.
 shuffled() { perl -e 'srand shift; my @l = <STDIN>; for my $i (reverse 1 .. $#l) { my $k = int rand($i + 1); @l[$i, $k] = @l[$k, $i] } print @l' "$1"; }
-# one_bug PART NUMBER TESTS...: what becomes of a bug of the list, in result.NUMBER of the part's folder.
+# one_bug PART NUMBER TESTS...: the result of a bug of the list goes to result.NUMBER in the part's folder.
 one_bug() {
     local part=$1 number=$2 here=$work/try/$1.$2 file offset length new rule line rest
     shift 2
@@ -318,7 +322,8 @@ one_bug() {
     echo "$? $(cat "$here/by" 2>/dev/null)" >"$work/list/$part.results/$number.new" && mv "$work/list/$part.results/$number.new" "$work/list/$part.results/$number"
     rm -rf "$here"
 }
-# of_part PART WHAT: the numbers of the bugs that survived (0) or were killed (1), or both (01): the first ones that are asked for
+# of_part PART WHAT: the numbers of the bugs that survived (0) or were killed (1), or both (01): the first ones, up to
+# the requested share
 of_part() { (cd "$work/list/$1.results" && grep -l "^[01] " -- * 2>/dev/null | sort -n | head -n "$share" | xargs -r grep -l "^[$2] "); }
 
 count=$(wc -l <"$work/good")

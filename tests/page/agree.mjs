@@ -29,7 +29,7 @@ function csv(level) {
   return rows.map((r) => Object.fromEntries(head.map((h, i) => [h, r[i]])));
 }
 
-/** Values added up by name, as sorted text: print tells rows apart by module and procedure that the page puts together. */
+/* Values summed by name, as sorted text: print separates rows by module and procedure that the page combines. */
 function sums(rows) {
   const byName = new Map();
   for (const [name, value] of rows) byName.set(name, (byName.get(name) ?? 0) + Number(value));
@@ -125,7 +125,7 @@ await page.waitForSelector('dialog[open]');
 const about = await page.textContent('dialog');
 check(/compilation of the program.*(GNU C\+\+.*-O3|clang)/s.test(about), 'who compiled it, and how, is said', about);
 
-// Code without source: the page begins at the end of the hot path, with the instructions there.
+// Code without source: the page starts at the end of the hot path, and shows its instructions.
 await page.goto('about:blank');
 await page.setViewportSize({ width: 1500, height: 1000 });
 await page.goto(`${pathToFileURL(`${folder}/bare.db/index.html`).href}#v2/tree`);

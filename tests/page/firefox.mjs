@@ -29,7 +29,7 @@ async function portOf(profile) {
       const port = Number(readFileSync(join(profile, 'MarionetteActivePort'), 'utf8'));
       if (port > 0) return port;
     } catch {
-      /* not there yet */
+      /* not ready yet */
     }
     await sleep(100);
   }
@@ -75,7 +75,7 @@ class Marionette {
     return (await this.send('WebDriver:ExecuteScript', { script: `return ${expression}`, args: [] })).value;
   }
 
-  /** The same, asked for until it is something. */
+  /* The same, repeated until the result is truthy. */
   async wait(expression) {
     for (let i = 0; i < 150; i++) {
       const value = await this.value(expression);

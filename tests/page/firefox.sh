@@ -12,7 +12,7 @@ for browser in "${FIREFOX-}" firefox firefox-esr; do
     [ -n "$browser" ] && browser=$(command -v "$browser") && break
 done
 [ -n "$browser" ] || skip "no firefox is installed"
-# Ubuntu's is a snap, which sees no hidden and no temporary folders and has no profile of ours.
+# Ubuntu's is a snap, which cannot access hidden and temporary folders or our profile.
 case $(readlink -f "$browser") in */snap*) skip "this firefox is a snap, which cannot read the build folder" ;; esac
 
 rm -rf "$here"

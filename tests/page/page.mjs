@@ -29,7 +29,7 @@ const browser = await chromium.launch({
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
 context.setDefaultTimeout(20000);
 
-/** A page on a database; what goes wrong in it is kept in page.troubles. */
+/* Opens a page for a database; errors in it are collected in page.troubles. */
 async function open(name, hash = '#v2/tree', options = {}) {
   const page = await (options.context ?? context).newPage();
   page.troubles = [];
@@ -42,7 +42,7 @@ async function open(name, hash = '#v2/tree', options = {}) {
   await settle(page);
   return page;
 }
-/** Two frames, and where rows fly by, or blocks are read, until they are there, and what is drawn of them. */
+/* Waits two frames, and until animated rows and requested blocks are present and drawn. */
 const settle = (page) =>
   page.evaluate(
     () =>
@@ -104,7 +104,7 @@ const tool = async (page, text) => {
 };
 const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
 
-// ---- what one sees first ----
+// ---- first impression ----
 {
   const page = await open('db-heat/index.html');
   same(await page.title(), 'heat conduction, 20 steps — hpcview', 'the title');
@@ -225,9 +225,9 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
-// ---- what people ask: each answer is three clicks away at most ----
+// ---- questions of users: each answer takes at most three clicks ----
 {
-  /** Opens a database and clicks; what is then to be seen in `where` matches `answer`. */
+  /* Opens a database and clicks; then the text in `where` must match `answer`. */
   const asks = async (question, name, clicks, where, answer) => {
     const page = await open(`${name}/index.html`, '');
     await page.waitForSelector('#summary .card');
@@ -306,7 +306,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
-// ---- tables beside the places: words stay whole ----
+// ---- tables next to the places: words are not broken ----
 {
   const page = await open('db-facts/index.html', '#v2/data?panes=,source,card,tree-calls,barriers,memory,table-findings');
   await page.setViewportSize({ width: 360, height: 700 });
@@ -551,7 +551,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
-// ---- the table's columns beside the source ----
+// ---- the table's columns next to the source ----
 {
   const page = await open('db-heat/index.html', '#v2/tree?source=1:17&panes=,source,');
   const cells = (n) => sourceLine(page, n).locator('.line-more').allTextContents();
@@ -601,7 +601,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.focus('#source');
   await act(page, () => page.keyboard.press('ArrowLeft'));
   check(!(await lines()).some((l) => l.startsWith('+')), 'and it closes');
-  await act(page, () => page.setViewportSize({ width: 1440, height: 520 })); // what is selected stays in sight
+  await act(page, () => page.setViewportSize({ width: 1440, height: 520 })); // the selection remains visible
   await act(page, () => page.$eval('#source', (s) => (s.scrollTop = 19 * 60)));
   await settle(page);
   const heads = await page.$$eval('.source-heads .line', (l) => l.map((x) => Number(x.dataset.line)));
@@ -728,7 +728,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
     const page = await open(`${database}/index.html`, where);
     if (key) await act(page, () => (key.length === 1 ? page.keyboard.press(key) : page.click(`text=${key}`)));
     await page.evaluate(axe);
-    for (const colorScheme of key ? ['dark'] : ['light', 'dark']) { // dialogs are made of the same parts
+    for (const colorScheme of key ? ['dark'] : ['light', 'dark']) { // dialogs consist of the same parts
       await act(page, () => page.emulateMedia({ colorScheme, reducedMotion: 'reduce' }));
       const options = { resultTypes: ['violations'], preload: false };
       if (colorScheme === 'dark' && !key) options.runOnly = ['color-contrast'];
@@ -885,7 +885,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
-// ---- links both ways ----
+// ---- links in both directions ----
 {
   const page = await open('db-heat/index.html');
   await page.setViewportSize({ width: 1440, height: 1300 });
@@ -1221,7 +1221,7 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
-// ---- nothing measured ----
+// ---- no measured values ----
 {
   const page = await open('db-unmeasured/index.html');
   same(await table(page), ['nothing | '], 'a program without samples');

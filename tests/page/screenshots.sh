@@ -34,7 +34,7 @@ record() { "$hpcview" record "$@" >>log 2>&1; }
 
 : >log
 make -C examples/heat >>log 2>&1 && record -o measurements/heat -- examples/heat/heat 300 && database heat measurements/heat
-# with hardware counters of another processor (doc/counters.md)
+# with hardware counters of an emulated processor (doc/counters.md)
 counted() (
     . "$src/tests/counters/guest.sh"
     guest_prepare && guest_build && guest_make heat && mkdir -p "$out/counted" && guest_run "$out/counted" "neoverse-n1 -icount shift=1" "

@@ -55,7 +55,7 @@ run "$hpcview" print --machine nothing "$scratch/m"
 check_match "a machine that is not there is a warning" "$err" 'the machine code of loops is not analysed'
 check "and the rest is there" test "$status" = 0
 
-# The same as columns: at the loop what the table has, around it a mean of shares, blank what has none.
+# The same as columns: the table's value at the loop, a mean of shares around it, blank if there is none.
 run "$hpcview" print --machine $machine --by loop --format csv -m 'VEC = loop_vectorized' -m 'AT_LEAST = loop_bound' "$scratch/m"
 seen=$(sed -n 's/^loop,loops,loops.c,6,gather,[^,]*,[^,]*,\([^,]*\),[^,]*,\([^,]*\),.*/\1 \2/p' "$scratch/out")
 check_match "columns of loops: no vectors, some cycles" "$seen" '0 [1-9]'
@@ -88,7 +88,7 @@ check_match "without a core: no cost, the rest is there" "$out" 'loops.c:7 '
 cp "$scratch/loops" "$scratch/kept"
 rm "$scratch/loops"
 run "$hpcview" print --by instruction "$scratch/m"
-# (Where the loader, a library or the recorder was sampled as well, which takes its time when built without optimization, there are theirs.)
+# (If the loader, a library or the unoptimized recorder was sampled too, their instructions are present.)
 check "without the binary: none of its instructions" test "$(printf '%s\n' "$out" | grep -c '^gather at ')" = 0
 case $err in
 *'no instructions to show'*) ok "and a sentence" ;;

@@ -16,7 +16,7 @@ machine_of() {
     esac
 }
 
-# columns FILE NAME...: these columns of a CSV, with a blank between; a note stands last and may hold blanks.
+# columns FILE NAME...: these columns of a CSV, separated by a blank; a note is last and may contain blanks.
 columns() {
     columns_file=$1
     shift
@@ -107,7 +107,7 @@ x86-gfortran-O3 loops::expression 4 8 1 16 16 2 0 0
 x86-gfortran-O3 loops::product_of 2 4 0.6 32 0 2 0 0
 END
 
-# What each language makes of it: object, procedure, the word of a check that is there (or, with a -, is not).
+# For each language: object, procedure, and a word of the expected check (with a -, of one that must be absent).
 while read -r name procedure word; do
     seen=$(columns "$scratch/$name.csv" procedure checks | sed -n "s/^$procedure //p" | head -n 1)
     has=no
@@ -159,7 +159,7 @@ check_match "a gather loop in words" "$out" \
 run "$hpcview" quality --machine skylake-server --function gather --format json "$corpus/x86-gcc-O2.obj"
 check_match "sums side by side gain what the chain takes: 4 to 1.5 cycles" "$out" '"check":"reduction-by-hand","line":56,*"gain":62.5,'
 
-# llvm-mca's estimates: what stand-ins say in its place, and the real one where it is installed.
+# llvm-mca's estimates: with stand-ins, and with the real one if it is installed.
 mkdir "$scratch/bin"
 stand_in() { printf '#!/bin/sh\n%s\n' "$2" >"$scratch/bin/$1" && chmod +x "$scratch/bin/$1"; }
 with_stand_ins() { run env PATH="$scratch/bin:/usr/bin:/bin" "$hpcview" quality --machine skylake-server --function 'sum' --format csv "$corpus/x86-gcc-O2.obj"; }
@@ -200,7 +200,7 @@ if command -v llvm-mca >/dev/null && command -v llvm-mc >/dev/null; then
     check_match "a loop with a call has a word instead" "$(columns "$scratch/out" procedure note | sed -n 's/^call_math //p')" "no llvm-mca estimate: it has calls"
 fi
 
-# Loops of a few instructions, each beside one that differs in what matters.
+# Loops of a few instructions, each paired with one that differs in the relevant detail.
 if [ "$(uname -m)" = x86_64 ]; then
     loop() { printf '.globl %s\n.type %s,@function\n%s:\n1: %s\n add $8, %%rax\n cmp %%rax, %%rcx\n jne 1b\n ret\n.size %s, .-%s\n' "$1" "$1" "$1" "$2" "$1" "$1"; }
     {
@@ -254,7 +254,7 @@ END
     check "a calculation with an indexed load is two uops in AVX's encoding" test "$(columns "$scratch/small.csv" procedure uops | sed -n 's/^padded //p')" = 5
 fi
 
-# Other forms, and what cannot be done.
+# Other formats, and errors.
 run "$hpcview" quality --machine zen4 --function 'triad*' --format json "$corpus/x86-clang-O3.obj"
 check_match "JSON" "$out" '"machine":"zen4"*"procedure":"triad"'
 run "$hpcview" quality --machine zen4 --function gather "$corpus/x86-gcc-O2.obj"
@@ -285,7 +285,7 @@ wrong "nothing of loads" "$head<op kind=\"int\"/></core>" 'has no <op kind="bran
 wrong "a kind twice" "$head<op kind=\"int\"/><op kind=\"int\"/></core>" 'wrong.xml:2: *defined above'
 wrong "an element that is none" "$head<port/></core>" 'wrong.xml:2: <port> is not allowed in <core>'
 
-# What was not optimized is said, and nothing else; gcc alone writes its options down.
+# Code compiled without optimization is reported as such, and nothing else; only gcc records its options.
 cat >"$scratch/sum.c" <<'END'
 double sum(const double *a, int n)
 {
@@ -310,7 +310,7 @@ else
     skip "what was not optimized" "cc is not gcc here"
 fi
 
-# All files of share/machines that have a core can be read, and are what the schema wants.
+# All files of share/machines with a core are readable and match the schema.
 for file in "$HPCVIEW_MACHINES"/*.xml; do
     grep -q '<core' "$file" || continue
     object=$corpus/x86-gcc-O2.obj

@@ -98,14 +98,14 @@ b 1010000"
     check "--burst: an estimate near the count" test "$some" -gt 1700000 -a "$some" -lt 2300000
     options=
 
-    # what programs do
+    # events in programs
     "$hooks" -O1 -pthread -o trouble "$programs/trouble.c"
     work=$(line_of trouble.c WORK)
     for what in crash abort kill; do
         simulate ./trouble "$what"
         case $what in crash) want=139 ;; abort) want=134 ;; kill) want=137 ;; esac
         check_equal "$what: the status" "$status" "$want"
-        # up to 512 accesses may wait to be simulated when a fault ends the program
+        # up to 512 accesses may be pending when a fault ends the program
         check "$what: what was counted until then is there" test "$(sum_of accesses trouble.c "$work" L1)" -ge "$([ "$what" = crash ] && echo 7680 || echo 8192)"
     done
     simulate ./trouble fork
@@ -124,7 +124,7 @@ b 1010000"
     check_equal "threads by the hundred" "$status" 0
     check "... are all counted" test "$(sum_of accesses trouble.c "$work" L1)" -ge $((603 * 4096))
 
-    # the same once a thread of the simulator's own is at work, where there are two processors
+    # the same with a running thread of the simulator, if there are two processors
     for what in abort kill exec fork threads; do
         simulate ./trouble "late-$what" ./multiply
         case $what in abort | kill | exec) rounds=100 ;; fork) rounds=$((100 + 5 + 1 + 3)) ;; threads) rounds=$((100 + 600 + 1)) ;; esac
@@ -141,7 +141,7 @@ b 1010000"
     one=$(line_of sharing.c ONE) other=$(line_of sharing.c OTHER)
     taken=$(table evictors victim.line evictor.line level invalidated | awk -F '\t' -v a="$one" -v b="$other" '$3 == "L1" && $1 == a && $2 == b { n += $4 } END { print n + 0 }')
     check "false sharing: the other thread's store is named as what took the block" test "$taken" -ge 150
-    # the program's limit, not ours: a sanitizer in hpcview itself takes more addresses than there are
+    # the program's limit, not ours: a sanitizer in hpcview itself needs more address space
     simulate ./trouble limit ./multiply
     check_equal "in 3 GB of address space: the program's own exit status" "$status" 3
     check_equal "in 3 GB of address space: each reference of the inner loop" "$(sum_of accesses multiply.c "$inner" L1)" 2000000
@@ -209,7 +209,7 @@ if command -v "qemu-$machine" >/dev/null && [ "$machine" = x86_64 -o "$machine" 
     check_equal "QEMU: the heap block's allocation" "$(table arrays object level accesses where.line | awk -F '\t' '$2 == "L1" && $1 ~ /heap/ && $4 != "" && $3 >= 10000 { print $4 }' | head -n 1)" "$(grep -n malloc "$programs/multiply.c" | cut -d : -f 1)"
     if [ "$machine" = x86_64 ] && $CC -g -O3 -mavx2 -o wide "$programs/multiply.c" 2>/dev/null; then
         simulate ./wide
-        # 10000 elements; not each compiler makes vectors of the inner loop, whose sum has an order
+        # 10000 elements; not every compiler vectorizes the inner loop, whose sum is ordered
         wide=$(sum_of accesses multiply.c "$(line_of multiply.c FILL)" L1)
         check "QEMU: a vector access is one access" test "$wide" -gt 0 -a "$wide" -lt 5000
     fi
@@ -239,7 +239,7 @@ if command -v "qemu-$machine" >/dev/null && [ "$machine" = x86_64 -o "$machine" 
         table references reference.line reference.file level accesses misses | awk -F '\t' '$3 == "L1" && $2 ~ /multiply\.c/ { a[$1] += $4; m[$1] += $5 }
             END { for (l in a) if (a[l] > 5000) print l, a[l], m[l] }' | sort -n >our.lines
         check "cachegrind saw lines" test -s cachegrind.lines
-        # the arrays lie at other addresses relative to the stack and heap there: lines on static arrays alone are compared
+        # the arrays have other addresses relative to stack and heap there: only lines with static arrays are compared
         near=$(paste -d ' ' our.lines cachegrind.lines | awk '{ d = $3 - $6; if (d < 0) d = -d; if ($1 != $4 || $2 != $5 || d > $6 / 100 + 50) bad++ } END { print bad + 0 }')
         comment "line, accesses, misses: $(paste -d ' ' our.lines cachegrind.lines | tr '\n' ';')"
         check_equal "cachegrind counts the same accesses and misses for each line" "$near" 0
@@ -262,7 +262,7 @@ else
     skip "AArch64 programs" "no aarch64-linux-gnu-gcc or qemu-aarch64 here"
 fi
 
-# ---- what makes no sense -------------------------------------------------------------------------
+# ---- invalid input -------------------------------------------------------------------------------
 for file in "$machines"/*.xml; do
     run "$hpcview" simulate --show-machine -m "$file"
     check "${file##*/} can be simulated" test "$status" = 0

@@ -67,7 +67,7 @@ golden jumps-aarch64-O1 aarch64-linux-gnu-gcc 12.2 -O1 --param case-values-thres
 golden unrolled-gcc-O2 gcc 12.2 -O2 -funroll-loops loops.c
 golden loops-aarch64-O3 aarch64-linux-gnu-gcc 12.2 -O3 loops.c
 golden hard-aarch64-O2 aarch64-linux-gnu-gcc 12.2 -O2 hard.c
-# what examples and the loops of tests/quality are made of: Fortran in several files, C++ templates, stencils, OpenMP
+# sources of the examples and of tests/quality's loops: Fortran in several files, C++ templates, stencils, OpenMP
 golden heat-gfortran-O2 gfortran 12.2 -O2 ../../../share/examples/heat/sparse.f90 ../../../share/examples/heat/elements.f90 \
     ../../../share/examples/heat/solver.f90 ../../../share/examples/heat/heat.f90
 golden particles-g++-O2 g++ 12.2 -O2 ../../../share/examples/particles/particles.cpp

@@ -64,7 +64,7 @@ static bool fails(enum kind k)
     return target && (onward ? n >= target : n == target);
 }
 
-/* With all that follows, folders can still be opened: who cleans up has to. */
+/* After a permanent failure, folders can still be opened: clean-up requires it. */
 static bool opening_fails(int flags)
 {
     return !(onward && flags & O_DIRECTORY) && fails(OPEN);

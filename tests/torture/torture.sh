@@ -31,7 +31,7 @@ ${CC:-cc} -O1 -shared -fPIC -o fail.so "$top_srcdir/tests/torture/fail.c" 2>cc.e
     exit 77
 }
 
-# ---- what there is to work on -----------------------------------------------------------------------------
+# ---- input files ------------------------------------------------------------------------------------------
 program=$work/burns
 printf 'volatile double x;\n__attribute__((noinline)) static void spin(long n)\n{\n  for (long i = 0; i < n; i++)\n    x = x * 1.000001 + 1;\n}\nint main(void)\n{\n  spin(3000000);\n  return 7;\n}\n' >burns.c
 ${CC:-cc} -O1 -g -o burns burns.c || exit 1
@@ -45,7 +45,7 @@ if ! "$top_builddir/mhsim/hpcview-cc" -O1 -g -o refers refers.c 2>cc.err; then
 fi
 mkdir -p given && mv m given/m && cp "$top_srcdir/tests/filters/callgrind.example" given/ || exit 1
 
-# command NAME: what is run, in an empty folder; its results are the files it leaves there
+# command NAME: the command to run, in an empty folder; its results are the files in it
 command_of() {
     case $1 in
     structure) echo "$hpcview structure -o out.xml $program" ;;
@@ -75,7 +75,7 @@ run_with() {
     files=$(cd place && find . -mindepth 1 | sort | sed -E 's/(burns|refers)\.[^/]*/PROGRAM/g' | tr '\n' ' ')
 }
 
-# Of a measurement the bytes differ from run to run; of the rest none may.
+# The bytes of a measurement differ between runs; all other files must be identical.
 digest() { (cd place && find . -type f ! -name '*.hpcprof' -print0 | sort -z | xargs -0 -r cat) | cksum; }
 
 tried=0 wrong=0
@@ -87,11 +87,11 @@ complain() { # NAME CASE WHY
 # judge NAME CASE: the run at hand
 judge() {
     words=$(grep -vc '^hpcview: warning: ' err)
-    # it shows what is sound, and for each file that is not, why
+    # it shows the valid files, and the reason for each invalid one
     [ "$1" = info ] && grep -q 'cannot be used: ' out && words=1
     case $1/$status in
     record/7 | recorder/7 | simulate/7)
-        # the program ran, so its measurement is sound, or something says why not
+        # the program ran, so its measurement is valid, or a message gives the reason
         [ "$1" = record ] || [ "$1" = simulate ] || [ -s out ] || [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 ||
             { [ $? -le 1 ] && grep -q . info.out; } || complain "$1" "$2" "info ends with $?"
         ;;
@@ -103,7 +103,7 @@ judge() {
     */1)
         [ "$words" = 1 ] || complain "$1" "$2" "status 1 with $words sentences"
         case $1 in
-        # (after the program's end: its measurement is there, and the sentence is about something else)
+        # (after the program's end: its measurement exists, and the message concerns something else)
         record | simulate) [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 || complain "$1" "$2" "info ends with $?" ;;
         *) [ -z "$files" ] || complain "$1" "$2" "left behind: $files" ;;
         esac
@@ -116,7 +116,7 @@ judge() {
 judge_killed() {
     case $1 in
     record | recorder | simulate)
-        # the program goes on, or went on, without us
+        # the program continues, or continued, unrecorded
         [ -z "$(ls place/out 2>/dev/null)" ] || "$hpcview" info place/out >info.out 2>&1 || { [ $? = 1 ] && grep -q . info.out; } || complain "$1" "$2" "info ends with $?"
         return
         ;;

@@ -6,7 +6,7 @@
 here=$top_srcdir/tests/walkthrough
 
 command -v "${CC%% *}" >/dev/null || skip_all "no compiler"
-# its row; the declarations of its two functions stand in formats.h
+# its row; its two functions are declared in formats.h
 sed -e 's|^\(    {\)"perf", .*|    {"toy", "colours of lines", toy_sniff, toy_convert},\n&|' \
     -e 's|^const struct filter filter_table\[\].*|bool toy_sniff(const void *, size_t);\nint toy_convert(const struct filter_input *, struct hpcprof *, struct warnings *, struct err *);\n&|' \
     "$top_srcdir/filters/filters.c" >"$scratch/filters.c"

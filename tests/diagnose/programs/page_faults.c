@@ -5,7 +5,7 @@ int main(void)
 {
     long sum = 0;
     for (int k = 0; k < 40; k++) {
-        size_t n = 40 << 20; /* beyond what the allocator keeps */
+        size_t n = 40 << 20; /* larger than the allocator keeps */
         volatile char *block = malloc(n);
         for (size_t i = 0; i < n; i += 4096) /* HERE */
             block[i] = (char)k;

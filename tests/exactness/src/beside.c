@@ -1,4 +1,4 @@
-/* Several loops on one line, for goldens: what is told apart by columns. */
+/* Several loops on one line, for goldens: they are distinguished by column. */
 void one_behind_the_other(int *a, int n)
 {
     for (int i = 0; i < n; i++) a[i] = i; for (int j = 0; j < n; j++) a[j] *= 3;

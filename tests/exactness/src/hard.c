@@ -1,4 +1,4 @@
-/* What optimized programs do to loops: each function is named after what used to mislead. */
+/* Effects of optimization on loops: each function is named after a former cause of errors. */
 enum { N = 200 };
 static double x[N][N], y[N][N], z[N][N];
 
@@ -29,7 +29,7 @@ double two_callees(int steps)
     return x[N / 2][N / 2];
 }
 
-/* The index of a jump table comes from another table. */
+/* The index of a jump table is loaded from another table. */
 static const unsigned char kind[256] = {9, 1, 2, 3, 4, 5, 6, 0, 1, 2};
 int table_of_kinds(const unsigned char *p)
 {
@@ -120,7 +120,7 @@ part:
     return s;
 }
 
-/* Statements that are nothing stand between the keyword and the first instruction. */
+/* Empty statements between the keyword and the first instruction. */
 #define NOTHING(x) ((void)0)
 int nothing_first(const unsigned char *p, int n)
 {
@@ -136,7 +136,7 @@ int nothing_first(const unsigned char *p, int n)
     }
 }
 
-/* clang: the `for` of a loop on one line is left on what is set up for it, and its branch is on the body's line. */
+/* clang: in a loop on one line, only setup code has the line of the `for`, and its branch is on the body's line. */
 void set_up_in_front(double a[N][N], double b[N][N])
 {
     int i, j;
@@ -148,7 +148,7 @@ void set_up_in_front(double a[N][N], double b[N][N])
             b[i][j] = (double)(i * (j + 1) % (N + 20)) / (N + 20);
 }
 
-/* A `do` on one line, and a statement further left in front of it: the condition is behind all else. */
+/* A `do` on one line, preceded by a statement further left: the condition comes after everything else. */
 int do_on_one_line(const int *p, int n, int k)
 {
     int s = 0;
@@ -159,8 +159,8 @@ int do_on_one_line(const int *p, int n, int k)
     return s;
 }
 
-/* What is read in the loop for the statement behind it ends no loop: gcc leaves that one's mark behind, without an
-   instruction of its own. Nor does what the rest of a statement over two lines reads. */
+/* Loads inside the loop for the statement after it do not end the loop: gcc leaves that statement's mark behind,
+   without an instruction of its own. Nor do loads of the rest of a statement on two lines. */
 struct item {
     struct item *next;
     int key;

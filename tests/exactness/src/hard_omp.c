@@ -9,7 +9,7 @@ void declarations(double *a, const int *list, int n)
         int first;
         int second;
 
-        /* the runtime has been asked before the first statement */
+        /* the runtime is called before the first statement */
 
         first = work(list[i]);
         second = work(first);
@@ -30,7 +30,7 @@ void orphaned(double *a, int n)
             a[i * n + j] += work(j);
 }
 
-/* The program asks how many threads there are, for itself. */
+/* The program itself queries the number of threads. */
 extern int omp_get_num_threads(void);
 void repeated(double *a, int n, int rounds)
 {
@@ -43,7 +43,7 @@ void repeated(double *a, int n, int rounds)
     } while (count < rounds);
 }
 
-/* A loop that asks for one part after the other is around the source's: LOOP depth=2 near=5, on the same line. */
+/* A loop that requests chunks encloses the source's loop: LOOP depth=2 near=5, on the same line. */
 void by_parts(double *a, const int *list, int n)
 {
 
@@ -51,7 +51,7 @@ void by_parts(double *a, const int *list, int n)
     for (int i = 0; i < n; i++) {
         double part[2];
 
-        /* nothing of the control is on a line of its own in here */
+        /* no control code in here has a line of its own */
 
         part[0] = work(list[i]);
         part[1] = work(i);
@@ -59,7 +59,7 @@ void by_parts(double *a, const int *list, int n)
     }
 }
 
-/* The bounds are calculated before the runtime is asked. */
+/* The bounds are computed before the runtime is called. */
 extern int last;
 void bounds_first(double *a)
 {
@@ -71,7 +71,7 @@ void bounds_first(double *a)
     }
 }
 
-/* The runtime is asked once for both loops: what leads to the first does not belong to the second. */
+/* One runtime call for both loops: the code before the first loop does not belong to the second. */
 void one_question(double *a, double *b, int n)
 {
 #pragma omp parallel /* LOOP depth=1 near=3 */

@@ -1,4 +1,4 @@
-/* Jumps through tables: dense, with holes, bytes of offsets, one in a loop, one in the other, and what is at the ends of an index. */
+/* Jump tables: dense, with holes, with byte offsets, in a loop, nested, and with the extreme values of an index. */
 int f(int), g(int), h(int);
 
 int dense(int x)

@@ -1,5 +1,5 @@
-/* Nests whose outer loops have little code of their own: a counter was folded into another one, or an inner loop begins one
-   behind the outer. The marks of statements say where they begin. */
+/* Nests whose outer loops have little code of their own: a counter was merged into another one, or an inner loop starts
+   one after the outer. The statement marks give their starts. */
 void symmetric(int n, double f, const double *a, const double *x, double *y)
 {
     int i, j;

@@ -20,7 +20,7 @@ void histogram(int n, const int *j, int *m)
     }
 }
 
-/* The directive has no region of its own, and a statement in front. */
+/* The directive has no region of its own and is preceded by a statement. */
 void columns(double *a, double *b, int n)
 {
     int k, i;

@@ -1,4 +1,4 @@
-/* Vector bodies that calculate nothing: numbers are only moved about. See loops.c for the marks. */
+/* Vector bodies without arithmetic: numbers are only moved. See loops.c for the marks. */
 struct pair {
     int first, second;
 };
@@ -9,7 +9,7 @@ void zip(struct pair *restrict to, const int *restrict first, const int *restric
         to[i] = (struct pair){first[i], second[i]};
 }
 
-/* Of the first loop, unrolled altogether, there are marks in front of the second, further left than all that this has. */
+/* The first loop is completely unrolled: its marks precede the second loop, and are further left than all of it. */
 void planes(unsigned long *data, const unsigned char *bytes, unsigned least)
 {
     unsigned i, k, n;

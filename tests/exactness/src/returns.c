@@ -1,5 +1,5 @@
-/* Loops of a macro are all on one line. Of an exchange gcc moves a part behind the `return`, where the row of the
-   procedure's end still holds: the loops end on their line. */
+/* Loops of a macro are all on one line. gcc moves a part of an exchange past the `return`, where the row of the
+   procedure's end is still in effect: the loops end on their line. */
 #define PARTITION(base, low, high)                    \
     {                                                 \
         long *left = (low), *right = (high), *mid;    \

@@ -1,5 +1,5 @@
-/* Loops for tests/quality/quality.sh: each shows something that hpcview quality looks for, or is close to it and does
- * not. make.sh says how the objects beside it were made of it; line numbers stand in the expected results. */
+/* Loops for tests/quality/quality.sh: each has a problem that hpcview quality reports, or is similar without having it.
+ * make.sh describes how the objects next to it were built; the expected results contain line numbers. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

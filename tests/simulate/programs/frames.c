@@ -1,5 +1,5 @@
-/* Arrays in frames: two callers whose arrays lie at one address, a frame two calls up, a recursion. With -DLIBRARY and
-   -DPROGRAM in two halves. */
+/* Arrays in frames: two callers whose arrays have the same address, a frame two calls up, a recursion. With -DLIBRARY
+   and -DPROGRAM in two halves. */
 #include <stdio.h>
 
 double add(const double *p, int n);

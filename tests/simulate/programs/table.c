@@ -1,4 +1,4 @@
-/* A call through a table of the program's reads that, whatever else it writes on the stack. */
+/* A call through a table in the program reads the table, in addition to its writes to the stack. */
 static long numbers[64] = {1};
 
 static long up(long i)

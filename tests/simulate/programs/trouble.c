@@ -1,5 +1,5 @@
-/* What programs do: crash, fork, become another one (with little memory to be had), take signals, threads that come and
-   go. The argument says which; with "late-" before it, it comes after as much work as makes the simulator ask for a thread. */
+/* Events in programs: crash, fork, exec (with little memory available), signals, short-lived threads. The argument
+   selects one; with "late-" before it, it follows enough work for the simulator to start a thread. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
