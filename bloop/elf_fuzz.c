@@ -114,7 +114,7 @@ static void check_debug(const struct image *im, const struct function_table *t, 
     debug_close(d);
 }
 
-/* Functions that no table knows, around addresses that were sampled or called. */
+/* Functions missing from all tables, around addresses that were sampled or called. */
 static void look_into_gaps(const struct image *im, struct warnings *w)
 {
     vaddr addrs[64];
@@ -211,7 +211,7 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
-/* What a field may be that was something else: near an end, beyond it, nothing, all. */
+/* Replacement values of a field: near an end, beyond it, zero, all ones. */
 static uint64_t odd_value(uint64_t old, size_t size, uint32_t *r)
 {
     const uint64_t values[] = {0,        1,
@@ -240,7 +240,7 @@ static void change_header(uint8_t *data, size_t size, uint64_t offset, uint64_t 
         change_field(data + at, next_random(r) % 2 ? 8 : 4, size, r);
 }
 
-/* Bytes of one section, all else stays where it is. */
+/* Changes bytes of one section; everything else stays in place. */
 static bool change_content(uint8_t *data, size_t size, const Elf64_Ehdr *e, uint32_t *r)
 {
     Elf64_Shdr s;

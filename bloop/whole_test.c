@@ -401,7 +401,7 @@ struct drawn {
     bool hidden;
 };
 
-/* What is counted of a piece: bytes, instructions, loops. */
+/* Expected counts of a piece: bytes, instructions, loops. */
 static void add_drawn(struct buf *b, struct drawn *f, const char *code, unsigned bytes, unsigned instructions,
                       unsigned loops)
 {
@@ -691,7 +691,7 @@ static void test_rounds(void)
     mem_free(path);
 }
 
-/* What is counted of each function adds up. */
+/* The counts of all functions add up. */
 static void check_sums(const char *path, const struct scope_tree *t, struct bloop_stats s)
 {
     struct bloop_stats sum = {0};
@@ -979,7 +979,7 @@ static void test_without_symbols(void)
         bloop_close(other);
         mem_free(nameless);
     }
-    if (shell("objcopy --strip-symbol=second few less")) { /* the others have symbols, and nobody looks at code */
+    if (shell("objcopy --strip-symbol=second few less")) { /* the others have symbols, and code is not searched */
         char *less = scratch("less");
         const struct bloop_options names_alone = {.procedures_only = true};
         vaddr inside = entry_of(t, "second") + 1;
@@ -1258,7 +1258,7 @@ static void test_regions(void)
         p->last = below(5) || p->first >= 500 ? p->first + 1 + below(30) : 1 + below(p->first);
         p->reach = p->middle > p->last ? p->middle : p->last;
         unsigned next = below(3) || p->first >= 500 ? p->first + 1 : 1, least = next > p->first ? next : p->first;
-        p->reach = least > p->reach ? least : p->reach; /* the line where it begins may be its last */
+        p->reach = least > p->reach ? least : p->reach; /* its first line may be its last */
         p->owner = below(i + 1);
         p->cold = !p->region && p->first < 500 && p->owner < i && !pieces[p->owner].region && !pieces[p->owner].cold;
         for (unsigned k = 0; k < i; k++)

@@ -280,7 +280,7 @@ static bool compares(enum branch_test test, uint64_t a, uint64_t b, unsigned byt
     }
 }
 
-/* What branches make of a comparison. */
+/* Effect of a comparison on each conditional branch. */
 static bool branches_alike(const struct op *op, const struct state *in, uint64_t flags)
 {
     const struct arch *arch = arch_get(ARCH_X86_64);

@@ -819,7 +819,7 @@ static void put_bytes(struct made *m, const char *bytes, size_t n)
     m->at += n;
 }
 
-/* The other text; twice, and it goes on where it was. */
+/* Appends the other text; the copy continues where it was. */
 static void change_text(struct made *m)
 {
     m->texts[m->cold].at = m->at;
@@ -864,7 +864,7 @@ static void put_call(struct made *m, unsigned whom)
 
 static void emit(struct made *m, uint32_t line, unsigned column, bool marked);
 
-/* (One number is drawn for an argument at most: in which order they are worked out is the compiler's.) */
+/* (At most one number is drawn per argument list, because the order of evaluation is unspecified.) */
 static void emit_mostly_marked(struct made *m, uint32_t line, unsigned column)
 {
     emit(m, line, column, draw(&m->code, 4) > 0);
@@ -1145,12 +1145,12 @@ static void other_loop(struct made *m, unsigned depth)
     m->line++;
     if (draw(&m->noise, 8) == 0) /* by an entry into its middle */
         branch(m, m->line, 3, step, false);
-    if (once_in(m, 4)) { /* clang -O0 jumps to where it goes on anyhow, on the line of the keyword */
+    if (once_in(m, 4)) { /* clang -O0 adds a jump to the following code, on the line of the keyword */
         new_row(m, m->line - 1 - draw(&m->code, 2), 3, true);
         put_jump(m, head, true);
     }
     place(m, head);
-    for (unsigned i = 2; m->code && i-- > 0;) /* keyword, and what stands behind it and is nothing */
+    for (unsigned i = 2; m->code && i-- > 0;) /* the keyword, and empty statements after it */
         if (once_in(m, 3))
             put_mark(m, m->line - i, 3 + 2 * draw(&m->code, 2));
     body(m, depth, step, out);
@@ -1620,7 +1620,8 @@ static const struct { /* the name of a procedure, and its origin if the name doe
                    {"", NULL},
                    {"_omp_fn", NULL}};
 
-/* The program of a seed, by its bytes. What comes of it, in full or on one line; how many instructions are where they should not be. */
+/* The program of a seed, from its bytes. Prints its results, in full or on one line; returns the number of misplaced
+   instructions. */
 static unsigned test_coded(uint64_t seed, struct assembler *a, bool shown, struct buf *text)
 {
     struct made *m = make(seed, true);

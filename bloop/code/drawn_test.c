@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { F = 1, G, STOP, THUNK, COLD, FUNCTIONS }; /* by address; the first is not of the function, and in front of it */
+enum { F = 1, G, STOP, THUNK, COLD, FUNCTIONS }; /* by address; the first is outside of the function, before it */
 enum { PARTS = 2, PART_MOST = 200, ITEMS = 60 };
 static const vaddr begins[FUNCTIONS] = {0x800, 0x1000, 0x2000, 0x3000, 0x3800, 0x4000};
 static const vaddr nowhere = 0x9000;
@@ -305,7 +305,7 @@ static void explore(vaddr a)
     }
 }
 
-/* Nothing behind a call but padding up to the wall: it never returns. */
+/* A call followed only by padding up to the wall does not return. */
 static void end_at_walls(void)
 {
     for (uint32_t i = 0; i < part_count; i++)

@@ -32,7 +32,7 @@ static struct dispatch {
     uint32_t read, joins;
     uint32_t there, table_size; /* entries, and bytes, up to the end of the memory that holds the table */
     const void *large;          /* the table if it is not `table` */
-    const char *writable;       /* the name of its section, where it may be written */
+    const char *writable;       /* name of its section if that is writable */
     enum {
         HALF,
         RUNS_OUT,
@@ -498,7 +498,7 @@ static void build_one(struct image_section *memory_of, size_t count, struct cfg 
     build_several(memory_of, count, (const uint32_t[]){(uint32_t)memory_of[0].size}, 1, g);
 }
 
-/* What t.text leads to by its one indirect jump, as that many of how many. */
+/* The targets of the single indirect jump in t.text, as "found of how many". */
 static void put_led_to(struct buf *out, struct cfg *g)
 {
     static struct guarded_room edges[3];
@@ -865,7 +865,7 @@ static void put_large_dispatch(enum large_way way, uint32_t values)
     }
 }
 
-/* The last entry that may be read leads to the second label, and the one behind it to the third. */
+/* The last readable entry leads to the second label, and the one after it to the third. */
 static void test_large(void)
 {
     enum { HOLE = 100 };
@@ -937,7 +937,7 @@ static void test_far_bound(void)
     cfg_release(&g);
 }
 
-/* An index that is a number: the one entry, if nobody writes the table. */
+/* A constant index: the single entry, if the table is not written. */
 static void test_constants(void)
 {
     enum { FOURTH = 4, PLACES_AT = 32, NOWHERE = 0x20000 };

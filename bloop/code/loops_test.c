@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dominators and loop forests: drawn graphs, random graphs against a plain reference, and graphs large and deep. */
+/* Dominators and loop forests: hand-made graphs, random graphs compared with a plain reference, and large and deep
+   graphs. */
 #include "bloop/code/code.h"
 #include "tests/tap.h"
 
@@ -282,7 +283,8 @@ static bool falls_into(const struct cfg *g, uint32_t b)
            block->last_kind != INSN_JUMP;
 }
 
-/* What leads to `from` without passing the loop's first block, and that one; 0: a `switch` is among it. */
+/* All blocks that lead to `from` without passing the loop's first block, and that block; 0: a `switch` is among
+   them. */
 static uint32_t leading_to(const struct reference *r, const struct cfg *g, uint32_t from, uint32_t first)
 {
     uint32_t body = 1u << from;

@@ -120,7 +120,7 @@ static void test_line_programs(void)
         buf_add(&b, "\x02\x06\0\1\1", 5);           /* address + 6, end of sequence */
         CHECK_ROWS(&b, w, "1000:/cd/a.c:1 1004:/cd/a.c:3 1006:/cd/inc/b.h:3p 100a:/cd/inc/b.h:2- 1010:end");
 
-        /* What the linker dropped is left out; sequences come in any order; a hole stays one. */
+        /* Sequences discarded by the linker are omitted; others are in any order; holes are preserved. */
         set_address(&b, 0);
         buf_add(&b, "\x01\x02\x10\0\1\1", 6);
         set_address(&b, 0x1010);

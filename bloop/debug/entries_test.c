@@ -172,7 +172,7 @@ static const char *text_of(const struct form *f)
                                        : "elsewhere";
 }
 
-/* What an entry with that attribute alone, in a unit that begins at `unit`, is read as. */
+/* Reads an entry with that attribute alone, in a unit that starts at `unit`. */
 static struct die_info meant(const struct wanted_attribute *a, const struct form *f, uint64_t unit, const char **text)
 {
     struct die_info d = {.tag = DW_TAG_variable,
@@ -385,7 +385,7 @@ static const char *ranges_text(struct buf *b, const struct range_list *r)
     return b->bytes;
 }
 
-/* Joined where they overlap or touch, against a map of every address; those in front stay as they are. */
+/* Overlapping or adjacent ranges are joined, compared with a map of every address; preceding ranges are unchanged. */
 static bool join_is_right(void)
 {
     enum { SPACE = 60, FRONT = 2 };
@@ -486,7 +486,7 @@ static void draw_v5(struct buf *b, const vaddr *addresses, vaddr base, struct ra
         buf_u8(b, (uint8_t)(below(3) ? 0 : 8 + below(200)));
     else
         return;
-    buf_add(b, "\6\1\2\3\4\5\6\0\0\2\2\3\4\5\6\0\0\0", 18); /* nobody looks behind its end */
+    buf_add(b, "\6\1\2\3\4\5\6\0\0\2\2\3\4\5\6\0\0\0", 18); /* not read past its end */
 }
 
 static void draw_v4(struct buf *b, vaddr base, struct range_list *wanted)
@@ -509,7 +509,7 @@ static void draw_v4(struct buf *b, vaddr base, struct range_list *wanted)
     buf_add(b, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\1\0\0\0\0\0\0\2\2\0\0\0\0\0\0", 32);
 }
 
-/* A list somewhere in its section, by its offset or through the table in front; the sections end where memory does. */
+/* A list at any place in its section, by offset or through the preceding table; memory ends after the sections. */
 static bool list_is_right(void)
 {
     static struct guarded_room list_room, address_room;

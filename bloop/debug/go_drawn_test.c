@@ -25,7 +25,7 @@ static struct go_function_made {
     int file[UNITS], line[UNITS], node[UNITS]; /* file FILES: no file has that number */
     unsigned node_count, call_at[NODES], tree; /* call_at: unit of a node's call site; `units`: damaged */
     unsigned name_of[NODES];                   /* which name */
-    unsigned known;                            /* units in front of where its table of lines is damaged */
+    unsigned known;                            /* number of units before the damage in its line table */
     bool inlined;                              /* its record has the tables of that */
 } made[GO_FUNCTIONS];
 static size_t made_count;
@@ -307,7 +307,7 @@ static void make_table(void)
     buf_release(&list);
 }
 
-/* The runtime's description of the module, behind others that are not it. */
+/* The runtime's description of the module, preceded by similar data. */
 static void make_module(void)
 {
     for (unsigned n = below(4); n > 0; n--)
@@ -339,7 +339,7 @@ static void make_image(void)
         all[2].size = first;
         all[4] = (struct image_section){names[4], MODULE + first, module.len - first, all[2].bytes + first, true, false,
                                         true};
-        by_addr[3] = 4; /* (in front of the trees) */
+        by_addr[3] = 4; /* (before the trees) */
         by_addr[4] = 3;
         count = 5;
     }

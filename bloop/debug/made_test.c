@@ -22,9 +22,9 @@ enum { TEXT = 0x401000, TEXT_SIZE = 0x8000, UNITS = 12, LINE_STEP = 6 };
 struct maker {
     struct buf info, abbrev, line, aranges, ranges, str, line_str, str_offsets, addr, rnglists, link;
     struct buf *shared; /* strings in the dwz file; NULL: no such file */
-    size_t unit;        /* where it begins; so do its parts of other sections, behind their headers: */
+    size_t unit;        /* its start; also of its contributions to other sections, after their headers: */
     size_t str_base, addr_base, lists_base, ranges_base;
-    unsigned lists; /* of ranges, that are in the table in front of them */
+    unsigned lists; /* number of ranges in the table before them */
     unsigned version, offset_size;
     bool split;
     uint32_t codes;
@@ -490,7 +490,7 @@ static struct made_type make_type(struct maker *m, bool fortran)
     return t;
 }
 
-/* What variables and procedures are copies of, or the bodies of. */
+/* The origins of variables and procedures: abstract instances or declarations. */
 enum { ABSTRACTS = 8 };
 struct made_abstract {
     uint64_t at;
@@ -718,7 +718,7 @@ static struct attribute some_line(struct made_program *p, unsigned attribute)
     return (struct attribute){(uint16_t)attribute, n < 0 ? DW_FORM_sdata : DW_FORM_udata, n, NULL};
 }
 
-/* Opens up to three namespaces and classes; their path with "::" behind each. How many. */
+/* Opens up to three namespaces and classes; sets their path with "::" after each, and returns their number. */
 static unsigned open_names(struct maker *m, char *path, size_t size, bool fortran)
 {
     unsigned depth = pick(m, 4);
@@ -959,7 +959,7 @@ static void ask_for_more(struct maker *m, struct range_list *parts)
     }
 }
 
-/* The rows of the parts, and a hole behind each but where the next one touches it. */
+/* The rows of the parts, and a hole after each unless the next one is adjacent. */
 static void put_rows(const struct made_program *p, struct buf *b, const struct range_list *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
@@ -996,7 +996,7 @@ static void make_lambda(struct made_program *p, const char *path, const char *pr
         buf_printf(&name, "%s::", procedure);
     for (unsigned i = 0; i < blocks; i++)
         DIE(m, DW_TAG_lexical_block, true, {0});
-    for (unsigned n = pick(m, 3); n > 0; n--) { /* others in front of it, with something in them */
+    for (unsigned n = pick(m, 3); n > 0; n--) { /* other, non-empty ones before it */
         DIE(m, pick(m, 2) ? DW_TAG_lexical_block : DW_TAG_class_type, true, {DW_AT_name, DW_FORM_string, 0, "other"});
         DIE(m, DW_TAG_variable, false, {DW_AT_name, DW_FORM_string, 0, "v"});
         end_children(m);
@@ -1184,7 +1184,7 @@ static const struct {
                     {"%s%u.dwo", "first/%s%u.dwo"},
                     {"gone/%s%u.dwo", "second/%s%u.dwo"}};
 
-/* What becomes of a split file. */
+/* State of a split file. */
 enum { SOUND, ABSENT, OF_ANOTHER, NO_ELF, NO_DWARF, FATES };
 
 #pragma GCC diagnostic push
@@ -1991,7 +1991,7 @@ static void test_far_variables(void)
         DIE(&m, DW_TAG_subrange_type, false, {DW_AT_count, DW_FORM_udata, sizes[i].count, NULL});
         if (sizes[i].more > 0)
             DIE(&m, DW_TAG_subrange_type, false, {DW_AT_count, DW_FORM_udata, sizes[i].more, NULL});
-        else if (sizes[i].more < 0) /* the end in front of the beginning */
+        else if (sizes[i].more < 0) /* the end before the start */
             DIE(&m, DW_TAG_subrange_type, false, {DW_AT_lower_bound, DW_FORM_sdata, 3, NULL},
                 {DW_AT_upper_bound, DW_FORM_sdata, 2, NULL});
         end_children(&m);

@@ -99,7 +99,7 @@ static void draw_symbols(void)
             s->addr = other->addr + other->size; /* the end of another symbol */
     }
     qsort(d.symbols, n, sizeof *d.symbols, symbols_by_place);
-    /* Behind the last: nobody may look at it. */
+    /* After the last: must not be read. */
     d.symbols[n] = (struct image_symbol){
         .addr = BASE + 0x17f, .size = 1, .name = "nobody", .kind = (uint8_t)(below(2) ? SYM_OBJECT : SYM_FUNC)};
     d.image.symbols = d.symbols;
@@ -120,7 +120,7 @@ static void draw_fdes(void)
     for (uint32_t n = below(FDES); n > 0; n--) {
         const struct image_section *s = &d.sections[exec[below(4)]];
         vaddr begin = s->addr + below((uint32_t)s->size), left = s->addr + s->size - begin;
-        if (d.image.symbol_count && below(2)) { /* where a symbol is, as a rule */
+        if (d.image.symbol_count && below(2)) { /* usual location of symbols */
             vaddr there = d.symbols[below((uint32_t)d.image.symbol_count)].addr;
             if (there >= s->addr && there < s->addr + s->size) {
                 begin = there;

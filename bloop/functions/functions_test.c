@@ -56,7 +56,7 @@ static void made_release(struct made *m)
 
 /* ---- .eh_frame ---- */
 
-/* Patches the length in front of an entry that began at `start`. */
+/* Patches the length before an entry that started at `start`. */
 static void close_entry(struct buf *b, size_t start)
 {
     while (b->len % 4)
@@ -362,7 +362,7 @@ static void test_add(void)
 
 /* ---- gaps ---- */
 
-/* What is found in bytes at 0x1000, with a function of a symbol behind it or in front. */
+/* Finds functions in bytes at 0x1000, with a function known by a symbol after or before it. */
 static void test_gaps(void)
 {
     static const struct {
@@ -462,7 +462,7 @@ static void test_gaps(void)
     memset(text, 0, sizeof text);
 }
 
-/* What is found in `size` bytes at 0x1000, behind a function of one byte where `behind` is set. */
+/* Finds functions in `size` bytes at 0x1000, after a function of one byte if `behind` is set. */
 static char *found_in(const char *bytes, size_t size, bool behind)
 {
     static const struct image_symbol f[] = {SYMBOL(0x1000, 1, "f", SYM_FUNC, .global = true)};
@@ -528,7 +528,7 @@ static void test_prologues(void)
     mem_free(sub);
 }
 
-/* What decodes and no compiler writes: bytes with such an instruction are data. */
+/* Instructions that decode but that compilers do not emit: bytes that contain one are data. */
 static void test_never_written(void)
 {
     static const struct {
@@ -578,7 +578,7 @@ static void test_never_written(void)
     static const struct {
         const char *bytes, *gives;
     } adds[] = {{"\x31\xc0\0\0\xc3", ""}, {"\x31\xc0\0\1\xc3", "?:1000-2000"}, {"\x31\xc0\1\0\xc3", "?:1000-2000"}};
-    for (size_t i = 0; i < ARRAY_SIZE(adds); i++) { /* to where a pointer is, its own last byte */
+    for (size_t i = 0; i < ARRAY_SIZE(adds); i++) { /* the target of a pointer, which is its own last byte */
         char *got = found_in(adds[i].bytes, 5, false);
         CHECK_STR(got, adds[i].gives);
         mem_free(got);

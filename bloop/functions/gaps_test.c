@@ -13,7 +13,7 @@
 enum { BASE = 0x100000, BYTES = 300000, CODE_SECTIONS = 6, ENTRIES = CODE_SECTIONS, SECTIONS, MOST = 1500, NEAR = 12 };
 
 static struct planted {
-    vaddr begin, end; /* behind its last instruction */
+    vaddr begin, end; /* after its last instruction */
     size_t section;
     bool named, unwound; /* extent known */
     bool entry;          /* only the start is known */

@@ -773,7 +773,7 @@ static bool is_file(const struct drawn_search *s, const struct drawn_place *p, s
 
 static void put_hex_of(struct buf *b, const struct buf *file, const char *none)
 {
-    struct cursor c = cursor_make(file->bytes, file->len); /* the note is behind header and names */
+    struct cursor c = cursor_make(file->bytes, file->len); /* the note follows the header and the names */
     cursor_bytes(&c, sizeof(Elf64_Ehdr) + 64 + 4);
     uint32_t size = cursor_u32(&c);
     cursor_bytes(&c, 8);

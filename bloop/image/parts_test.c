@@ -655,7 +655,7 @@ static void test_frames(void)
                                               c->lsda & 0x80 ? 0 : lsda};
     }
     put_number(&m.parts[frames], 0, 4);
-    put_number(&m.parts[frames], 77, 4); /* behind the end */
+    put_number(&m.parts[frames], 77, 4); /* after the end */
     CHECK(m.parts[frames].len < TABLES - FRAMES && m.parts[tables].len < 0x4000);
     struct image *im = open_made(&m, ET_EXEC, EM_X86_64);
     struct warnings *w = warnings_create();
@@ -840,7 +840,7 @@ static void test_loader(unsigned machine, unsigned type)
     for (int i = 0; i < 64; i++)
         put_number(&m.parts[low], lowest[i] = random64(), 8);
     put_number(&m.parts[relr], first_bits << 1 | 1, 8);       /* bits before any address: from 0 on */
-    for (uint64_t at = DATA_SIZE / 2; at < DATA_SIZE - 64;) { /* an address, then bits for the 63 words behind it */
+    for (uint64_t at = DATA_SIZE / 2; at < DATA_SIZE - 64;) { /* an address, then bits for the 63 words after it */
         put_number(&m.parts[relr], DATA + at, 8);
         has[at] = true;
         memcpy(&wanted[at], m.parts[data].bytes + at, 8);
@@ -1065,7 +1065,7 @@ static void test_window(void)
                 char name[] = {'b', (char)('a' + i)};
                 put_symbol(&m.parts[symtab], &m.parts[strtab], name, 2, s);
             }
-            s.st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC); /* comes behind them */
+            s.st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC); /* follows them */
             if (forward)
                 put_symbol(&m.parts[symtab], &m.parts[strtab], "a@V", 3, s);
             else

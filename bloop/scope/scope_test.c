@@ -331,7 +331,7 @@ static int read_text(const char *path, const char *text, struct scope_tree **t, 
 static void test_bad_files(const char *folder)
 {
     static const struct {
-        const char *text, *want; /* behind the file's name */
+        const char *text, *want; /* after the file's name */
     } cases[] = {
         {"<X/>", ":1: the root element is X; a structure file has PGM or HPCToolkitStructure"},
         {"<PGM version=\"99\"/>", ":1: this is version 99 of the format; this hpcview reads up to 4"},

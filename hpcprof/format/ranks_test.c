@@ -22,7 +22,7 @@ static const struct table_column columns[] = {
 };
 static const struct table_decl decl = {"arrays", "Arrays", "what was allocated", columns, ARRAY_SIZE(columns)};
 
-/* Files that share some rows with their neighbours and others with nobody; threads of different number. */
+/* Files that share some rows with their neighbours and have some of their own; different numbers of threads. */
 static struct hpcprof *make_file(unsigned n)
 {
     struct hpcprof *p = hpcprof_create();
@@ -209,7 +209,7 @@ static int deliver(void *ctx, unsigned from, struct buf *into, struct err *err)
 
 #define CUT "data from another rank are truncated"
 
-/* What file `n` is to the other ranks; from where on it is a measurement. */
+/* The message that sends file `n` to the other ranks, and the offset of its measurement. */
 static struct buf packed(unsigned n, size_t used, const char *warning, size_t *beside)
 {
     struct mail m = {0};

@@ -21,7 +21,7 @@
 static int refuses;                 /* errno of perf_event_open; 0: counts */
 static unsigned refused_type = 99;  /* only of this type; 99: of all */
 static int room;                    /* number of counters in a group */
-static int opened, leader_seen;     /* counters in the group, in all; -1: a group that nobody leads */
+static int opened, leader_seen;     /* number of counters in the group; -1: a group without leader */
 static int leader = -1;             /* the counter that was opened last without a group */
 static int odd_calls;               /* with unexpected attributes: it must be this thread, any CPU, user code only */
 static const uint64_t *group_times; /* values read from a counter: count, time enabled, time running; NULL: none */
@@ -601,7 +601,7 @@ static const struct {
      "nat:two 1000003 events\n"},
 };
 
-/* What was tried once is not tried again, and its answer stays. */
+/* A start is attempted only once, and its result is kept. */
 static bool fails_as_wanted(size_t i)
 {
     static const char *const texts[] = {"nat:one", "nat:two", "cycles"};

@@ -22,7 +22,8 @@ static const char *const kinds[] = {
 #define PERIOD ": the period must be an integer above 0 or a time such as 4ms, not '"
 #define WANTED "' is not an event; expected EVENT, EVENT@PERIOD or EVENT@fFREQUENCY"
 
-/* "name kind type.config every PERIOD unit", " fN" and " estimated" where they are; or the error. Warnings behind it. */
+/* "name kind type.config every PERIOD unit", with " fN" and " estimated" if they apply; or the error. Followed by
+   warnings. */
 static const struct {
     const char *text;
     bool multiplex;

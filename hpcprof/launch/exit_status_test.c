@@ -319,7 +319,7 @@ static void test_long_cut(void)
     mem_free(path);
 }
 
-/* What a link of that name leads to is not written to. */
+/* The target of a symbolic link of that name is not written to. */
 static void test_link(void)
 {
     char *path = put("elsewhere", PID, LAUNCHED, 0), *link = path_join(dir, "a.node.4711.hpcprof"),

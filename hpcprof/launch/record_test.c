@@ -273,7 +273,7 @@ static const struct {
     {"one that ends the file", {DYN, {SIZE, 48}}, 0, TAKEN},
 };
 
-/* What is taken fails at its event, and is never started. */
+/* The path is accepted: recording fails at its event, and the program is never started. */
 static void check_program(const char *path, const char *want, const char *name)
 {
     int status;
@@ -820,7 +820,7 @@ static void find_end(void *ctx, const struct hpcprof_block *b)
         end_offset = b->offset;
 }
 
-/* What a recorder leaves in the process that this is: its file, with its end or without. */
+/* Files that a recorder leaves for this process, with or without an end block. */
 static void leave_file(const char *path, bool another, bool whole)
 {
     struct hpcprof *p = hpcprof_create();
@@ -950,7 +950,7 @@ static void test_older_kernel(void)
     test_ends();
     test_told();
     test_signals();
-    /* A handler of whoever calls, behind which waiting does not go on by itself. */
+    /* A handler of the caller, after which the wait is not restarted. */
     const struct sigaction ours = {.sa_handler = pass_by};
     const struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
     struct sigaction before;
@@ -1050,7 +1050,7 @@ static void test_disk(void)
         CHECK_INT(run_shell(o, "exit 0"), 0);
         CHECK_INT(disk_said, cases[i].said);
         CHECK_INT(warned("nothing was recorded: the disk is full"), cases[i].said);
-        o.say = NULL; /* to nobody */
+        o.say = NULL; /* invalid process */
         CHECK_INT(run_shell(o, "exit 0"), 0);
         CHECK_INT(disk_said, cases[i].said);
         o.say = note_disk;

@@ -41,7 +41,7 @@ void hpcrec_papi_begin(struct thread *t)
 {
     (void)t;
 }
-/* What PAPI would have counted of the second event. */
+/* The second event's count as PAPI would have measured it. */
 enum { PAPI_TOTAL = 77 };
 void hpcrec_papi_end(struct thread *t, struct thread_row *row)
 {
@@ -911,7 +911,7 @@ static void test_apart(void)
     hpcrec_with_private_fds(take_the_lowest, &taken);
     CHECK_INT(taken, before);
     int next = lowest_free();
-    CHECK(next > before); /* by more than one where somebody's are in between */
+    CHECK(next > before); /* by more than one if descriptors in between are in use */
     close(taken);
 }
 

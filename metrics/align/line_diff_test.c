@@ -100,7 +100,7 @@ static void test_bounded(void)
     buf_release(&b);
 }
 
-/* ---- drawn texts, of letters ------------------------------------------------------------------------ */
+/* ---- given texts, as letters ------------------------------------------------------------------------ */
 
 enum { LETTERS_MOST = 40 };
 

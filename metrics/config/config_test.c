@@ -618,7 +618,7 @@ static void say_line(struct buf *b, const char *line)
     buf_printf(b, "%.*s\n", words ? (int)(words - line) + (int)strlen("not well-formed XML") : (int)strlen(line), line);
 }
 
-/* What is read of the bytes, or why they are not, and what is told besides. mem_free. */
+/* The configuration as read from the bytes, or the error, and the warnings. Free with mem_free. */
 static char *read_of(const char *text)
 {
     struct buf b = {0};
@@ -641,7 +641,7 @@ static char *read_of(const char *text)
     return b.bytes;
 }
 
-/* With other bytes between from and to: what is said of it, or how it is another one. */
+/* With the bytes between from and to replaced: the error, or the differences. */
 static void say_with(const char *text, const char *from, const char *to, const char *new, struct buf *out)
 {
     char *changed = mem_printf("%.*s%s%s", (int)(from - text), text, new, to), *whole = read_of(text),

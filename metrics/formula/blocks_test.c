@@ -28,7 +28,7 @@ static struct blocks *blocks_of(const char *text, struct err *err)
     return b;
 }
 
-/* "a b c" as a list that ends in NULL; the words lie in copy. */
+/* "a b c" as a NULL-terminated list; the words are stored in copy. */
 static void words_of(char *copy, const char **list, size_t room)
 {
     size_t n = 0;
@@ -68,7 +68,7 @@ static void add_event(void *ctx, const char *event)
     buf_printf(ctx, "%s ", event);
 }
 
-/* What can be computed from events of these names, of one block or of all (NULL). */
+/* Metrics computable from these events, of one block or of all (NULL). */
 static const struct {
     const char *block, *events, *want;
 } computed[] = {
@@ -169,7 +169,7 @@ static void test_same_quantity(const struct blocks *b)
     CHECK(!blocks_same_quantity(NULL, "cycles", "cycles"));
 }
 
-/* A file's text, and the error's words behind its name. */
+/* A file's text, and the error message after its name. */
 static const struct {
     const char *text, *want;
 } wrong[] = {

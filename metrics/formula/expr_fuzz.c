@@ -11,7 +11,7 @@ static const char *own_name(void *ctx, size_t operand)
     return expr_name(ctx, operand);
 }
 
-/* What is written of a formula reads again, unless it has become too long or too deep. */
+/* A printed formula can be parsed again, unless it is too long or too deep. */
 static void check_writing(struct expr *e)
 {
     struct buf text = {0};

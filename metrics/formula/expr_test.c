@@ -94,7 +94,7 @@ static const char *own_name(void *ctx, size_t operand)
     return expr_name(ctx, operand);
 }
 
-/* What is written reads as the same formula: used for every shared case without runs and statistics. */
+/* A printed formula parses as the same formula: used for every shared case without runs and statistics. */
 static bool writes_itself(const struct expr *e)
 {
     struct buf text = {0}, again = {0};

@@ -155,7 +155,7 @@ static void add_sample(struct hpcprof *const *parts, size_t part_count, const st
 
 struct made {
     struct experiment *e;
-    uint64_t sums[EVENTS]; /* of what was sampled */
+    uint64_t sums[EVENTS]; /* of the samples */
 };
 
 /* The same seed gives the same samples, regardless of the program's name and of the distribution over files. */

@@ -626,7 +626,7 @@ static void test_statistics(void)
     release(&m);
 }
 
-/* What is read below a call of MPI is MPI's; the same function is the program's below main. */
+/* A read below an MPI call belongs to MPI; below main, the same function belongs to the program. */
 static void test_outside_mpi(void)
 {
     static const struct drawn_module linked[] = {{"/opt/app", "F /s/a.c\n"
@@ -1664,7 +1664,7 @@ static void test_folder_before_text(void)
     mem_free(newer);
 }
 
-/* What goes into a column comes out of it, whatever is missing. */
+/* Values are stored in columns unchanged, with any of them missing. */
 static void test_values(void)
 {
     static const size_t sizes[] = {0, 1, 63, 64, 65, 1000};

@@ -422,7 +422,7 @@ static void test_length(void)
     leave_folder(path);
 }
 
-/* ---- drawn names, to the letter: tests/print/sources.cases -------------------------------------------- */
+/* ---- names of given files, compared verbatim: tests/print/sources.cases ------------------------------- */
 
 /* "/x/y/a.c", "x/a.c", "../z/b.c": of few words, so that many ends are alike. mem_free. */
 static char *draw_path(void)
@@ -552,7 +552,7 @@ static void say_names(struct buf *out)
     strtab_free(strings);
 }
 
-/* Which texts are taken for drawn files; of folders, some of which are in the configuration. */
+/* The texts chosen for given files, from several folders, some of which are in the configuration. */
 static void say_texts(const char *scratch, struct buf *out)
 {
     struct strtab *strings = strtab_create();

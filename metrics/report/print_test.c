@@ -658,7 +658,7 @@ static void say_gate(const struct experiment *e, struct buf *out)
         buf_str(out, holds ? "it holds\n" : "it does not hold\n");
 }
 
-/* Then nobody has them any more. */
+/* All of them are removed then. */
 static void say_wanted(struct experiment *e, struct buf *out)
 {
     for (size_t m = e->metric_count - e->wanted_count; m < e->metric_count; m++) {

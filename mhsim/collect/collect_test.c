@@ -15,7 +15,7 @@ static char *folder, *out_dir;
 
 /* ---- a file ---------------------------------------------------------------------------------------------------------- */
 
-static struct left { /* behind */
+static struct left { /* after them */
     struct raw_head head;
     struct mhsim_row rows[4]; /* row 0 collects the overflow */
     struct mhsim_pair pairs[3];
@@ -91,7 +91,7 @@ static void put_at(int fd, const void *bytes, size_t n, uint64_t at)
 /* Data after the counted rows of a table that would be invalid inside it. */
 static uint8_t behind[sizeof left.modules + sizeof left.objects];
 
-/* The sparse file, as long as `len` where that is not 0. */
+/* The sparse file, of length `len` unless that is 0. */
 static void write_raw(uint64_t len)
 {
     char *path = mem_printf("%s/7" RAW_SUFFIX, folder);

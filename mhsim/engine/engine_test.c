@@ -221,8 +221,7 @@ static void naive_take(struct naive *s, uint32_t core, uint32_t k, int row, uint
 /* Distant addresses, in chunks of FAR_BYTES: their index in the tables of seen and touched blocks. */
 enum { FAR_BYTES = 16384, FAR_PIECES = 6 };
 static const uint64_t far_pieces[FAR_PIECES] = {(1 << 24) - 8192, /* across the first two regions of 2^18 lines */
-                                                1024ull
-                                                    << 24, /* a region whose number ends like that of the first one */
+                                                1024ull << 24,    /* its number has the low bits of the first one */
                                                 (2049ull << 24) + 4096,   /* ... of the second */
                                                 (1ull << 47) - FAR_BYTES, /* the stack */
                                                 UINT64_C(0xffff8) << 28,
@@ -567,7 +566,7 @@ static void random_accesses(struct mhsim *s, uint32_t core, struct naive *n, int
     batch_end(s, &batch);
 }
 
-/* What the levels' totals must be to each other, whatever the policy. */
+/* Relations between the levels' totals that hold for every policy. */
 static bool adds_up(const struct mhsim *s, const struct machine_memory *m)
 {
     size_t count;
@@ -714,7 +713,7 @@ static void check_far(unsigned caches, unsigned tlbs, unsigned shift, bool secon
     mhsim_free(s);
 }
 
-/* ---- machines that are drawn ------------------------------------------------------------------- */
+/* ---- random machines --------------------------------------------------------------------------- */
 
 enum { DRAWN_MACHINES = 160, DRAWN_ACCESSES = 2400, DRAWN_ROWS = 9, DRAWN_BYTES = 40000 };
 
@@ -734,7 +733,7 @@ static void draw_level(struct machine_level *l, bool plain, uint32_t line)
     l->inclusive = random_below(4) == 0 && !l->no_allocate;
 }
 
-/* Caches, and up to two TLBs anywhere behind the first cache. prefetches: of some kind. */
+/* Caches, and up to two TLBs after the first cache. prefetches: of some kind. */
 static struct machine_memory draw_machine(bool plain, bool prefetches)
 {
     struct machine_memory m = {.level_count = 1 + random_below(5)};
@@ -1063,7 +1062,7 @@ static void check_false_sharing(void)
         mhsim_access(s, x, 65536, 8, true);
         mhsim_access(s, y, 65536 + 8, 8, true);
     }
-    for (int i = 0; i < 100; i++) { /* both read: nobody loses anything */
+    for (int i = 0; i < 100; i++) { /* both read: no invalidation */
         mhsim_access(s, z, 131072, 8, false);
         mhsim_access(s, w, 131072, 8, false);
     }
@@ -1154,7 +1153,7 @@ static void check_quiet(unsigned caches)
     mhsim_free(many);
 }
 
-/* What rows are at while quiet, they have not met. */
+/* Blocks accessed while quiet do not count as met by the row. */
 static void check_met_quietly(uint32_t row_count)
 {
     struct machine_level levels[] = {{.name = "L1", .size = 32768, .line = 64, .ways = 8},

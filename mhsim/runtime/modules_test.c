@@ -255,7 +255,7 @@ static size_t put_notes(uint8_t *to, char *id)
     for (uint32_t k = below(4); k-- > 0;) {
         uint32_t size = 1 + below(40), kind = below(6);
         uint8_t first = (uint8_t)below(100);
-        if (kind == 0) { /* of a name that goes on behind the part's end */
+        if (kind == 0) { /* a name that continues past the end of the segment */
             n += put_note(to + n, "GNU", 4, NT_GNU_BUILD_ID, 8, first);
             return n - 4;
         }
@@ -287,7 +287,7 @@ static void make_object(uint8_t *bytes, char *id, uint64_t *end)
         uint8_t *to = bytes + 1024 * i;
         size_t n = put_notes(to, id);
         parts[i] = (Elf64_Phdr){.p_type = PT_NOTE, .p_offset = 1024 * i, .p_filesz = n};
-        put_note(to + ((n + 3) & ~3u), "GNU", 4, NT_GNU_BUILD_ID, 8, 200); /* behind its end */
+        put_note(to + ((n + 3) & ~3u), "GNU", 4, NT_GNU_BUILD_ID, 8, 200); /* after its end */
     }
     *end = FILE_BYTES;
     for (unsigned i = 1 + NOTE_PARTS; i < 1 + NOTE_PARTS + LOAD_PARTS; i++) {
@@ -489,7 +489,7 @@ static void test_drawn_symbols(void)
 
 /* Is a module found if the first page of the file `name` in `dir` is mapped, with its first segment at file offset
  * `begin`? */
-static struct made_file lone; /* what is_module maps; it is drawn afterwards for the next time */
+static struct made_file lone; /* mapped by is_module, and generated again for the next call */
 static uint64_t mapped_from;
 
 static bool is_module(const char *dir, const char *name, uint64_t offset)

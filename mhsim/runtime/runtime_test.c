@@ -847,7 +847,7 @@ static void lived_unseen(void)
 /* Blocks of one site: how many, and the largest. */
 static void lived_on_blocks(void)
 {
-    touch(3, ARENA - 64, 8, false); /* of nobody yet */
+    touch(3, ARENA - 64, 8, false); /* without an owner yet */
     touch(4, ARENA - 4096 - 64, 8, false);
     allocate(ARENA - 64, 32, code_at(500));
     allocate(ARENA - 2 * 4096, 4096, code_at(501));

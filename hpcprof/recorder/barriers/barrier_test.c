@@ -593,7 +593,7 @@ static void crowd_renew(uint32_t expected)
     crowd.episode += 2;
 }
 
-/* Who is in an episode that all have come to goes at some time, or never does. */
+/* A thread in a complete episode leaves at some time, or never does. */
 static bool crowd_step(void)
 {
     struct crowd_member *m = &crowd_members[below(CROWD)];
@@ -748,7 +748,7 @@ static void draw_slots(struct slot *slots, uint32_t n)
     }
 }
 
-/* One episode of slots in any order: by when threads arrived, and in the order of slots where that is the same. */
+/* Slots of one episode in any order: sorted by arrival, with ties in slot order. */
 static bool fold_drawn(uint32_t n)
 {
     static struct guarded_room room;
@@ -1075,7 +1075,7 @@ static void test_names(void)
 
 /* ---- the lock -------------------------------------------------------------------------------------------------------- */
 
-/* What is done under the lock waits until it is free, and leaves it so. */
+/* Operations under the lock wait until it is free, and release it. */
 static void check_waits(const char *what)
 {
     CHECK_NAMED(until_free == 0 && yields == 3, what);

@@ -333,7 +333,7 @@ static void barrier_and_message(void)
     MPI_Recv(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
-/* What an MPI calls while it is in a collective is that one's, whatever its name. */
+/* Functions that an MPI calls inside a collective belong to that collective, whatever their names. */
 static void test_inside(void)
 {
     int world = WORLD;
@@ -474,7 +474,7 @@ static void test_not_counted(void)
     hpcrec.measuring = false;
     CHECK(pass(WORLD) == NULL);
     hpcrec.measuring = true;
-    comms[2] = (struct comm){0, true}; /* of nobody */
+    comms[2] = (struct comm){0, true}; /* without a thread */
     MPI_Comm_free(&(word){2});
     CHECK(pass(2) == NULL);
     CHECK_INT(sites[BARRIER_MPI].sums.passages, passages);

@@ -170,7 +170,7 @@ static bool is_wrapped(body_type fn, void *passed)
     return fn != body || passed != data;
 }
 
-/* What libgomp does: each thread of the team runs it. */
+/* As in libgomp: each thread of the team runs it. */
 static void run_team(body_type fn, void *passed)
 {
     if (is_wrapped(fn, passed))

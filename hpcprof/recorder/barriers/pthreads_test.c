@@ -315,7 +315,7 @@ static void test_own_barriers(void)
     own->leave(longest);
     expect("0 leaves 4\n", "a name that is cut");
     object_count = 0;
-    for (int i = 0; i < 8; i++) { /* names that differ in the last letter that counts, or behind it */
+    for (int i = 0; i < 8; i++) { /* names that differ in the last significant character, or after it */
         char other[NAME_BYTES + 20];
         memcpy(other, longest, sizeof other);
         other[NAME_BYTES - 2 + i % 2] = 'y';

@@ -291,7 +291,7 @@ static void help(void)
         atomic_store(&region.team->folding, 0);
 }
 
-/* Who leads need not come to the join before it ends it. */
+/* The primary thread need not arrive at the join before it ends it. */
 static bool is_done(uint32_t who)
 {
     const struct member *m = &members[who];
@@ -312,7 +312,7 @@ static uint64_t broken_at(uint32_t site)
     return hpcrec_phases.sites[site].sums.broken;
 }
 
-/* A barrier that was cancelled counts where somebody came to it. */
+/* A cancelled barrier counts if a thread arrived at it. */
 static uint32_t broken_here(void)
 {
     for (uint32_t i = 0; i < region.size; i++)
@@ -445,7 +445,8 @@ long fake_syscall(long number, ...) /* local.mk */
     return 0;
 }
 
-/* Who leads folds when half a lane is full, if nobody does just now; it waits for that only before the lane runs over. */
+/* The primary thread folds when half a lane is full, unless another thread is folding; it waits for that only before
+   the lane overflows. */
 static void test_held(void)
 {
     enum { HALF = LANE / 2, FULL = LANE - 4 };

@@ -79,7 +79,7 @@ static long stat_number(int fd, struct stat *st)
 
 /* A file that comes in parts, now and then after an interruption, and ends, or fails at some place. */
 static const char *text;
-static size_t text_at, text_bad; /* text_bad: where it fails */
+static size_t text_at, text_bad; /* text_bad: position at which reading fails */
 static bool is_over;             /* its end was reported */
 
 static long read_text(char *to, size_t n)
@@ -273,7 +273,7 @@ static bool descriptor_step(void)
     int fd = one_of_ours(), closed = fd;
     limit = limits[below(4)];
     switch (below(8)) {
-    case 0: /* of PAPI, where it is; once */
+    case 0: /* PAPI's, if it is installed; once */
         fd = (int)low_free(below(2) ? 0 : (int)below(FD_LIMIT - 100));
         hpcrec_fd_adopt(fd);
         hpcrec_fd_adopt(fd);

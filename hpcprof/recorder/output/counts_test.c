@@ -143,7 +143,7 @@ static void test_limit(void)
     forget();
 }
 
-/* ---- cut where it was visited least ------------------------------------------------------------------------------- */
+/* ---- cuts at the least visited places ---------------------------------------------------------------------------- */
 
 enum { MOST = 800, DEPTH = 8, ROUNDS = 4000, INSTRUCTIONS = 5 };
 
@@ -611,7 +611,7 @@ static bool lists_are_same(void)
     return same;
 }
 
-/* ---- by chance ---- */
+/* ---- random input ---- */
 
 /* Some addresses are frequent, the others are many; with `apart`, in several modules. */
 static uint64_t drawn_pc(bool apart)
@@ -857,7 +857,7 @@ static void test_blocks(void)
         uint32_t length;
         size_t n = 0;
         memcpy(&length, p + bytes + 4, 4);
-        const uint8_t *number = p + bytes + FORMAT_BLOCK_BYTES + 4; /* behind thread, event, region, flags */
+        const uint8_t *number = p + bytes + FORMAT_BLOCK_BYTES + 4; /* after thread, event, region, flags */
         for (unsigned shift = 0;; shift += 7) {
             n |= (size_t)(*number & 0x7f) << shift;
             if (!(*number++ & 0x80))

@@ -247,7 +247,7 @@ static void test_notes(void)
     set_file(CACHE(1, "size"), "48K", 0);
     set_file(CACHE(1, "level"), "2", 0);
     set_file(CACHE(1, "type"), "Unified", 0);
-    set_file(CACHE(3, "size"), "1K", 0); /* behind one that is missing */
+    set_file(CACHE(3, "size"), "1K", 0); /* after a missing one */
     CHECK_STR(gathered(FORMAT_NOTES), "<processors usable><3>\n<cache L1 Data><32K>\n<cache L2 Unified><48K>\n");
     set_file(CACHE(2, "size"), "\n", 0); /* of no size */
     set_file(CACHE(4, "size"), "4K", 0);

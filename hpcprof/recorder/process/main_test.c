@@ -30,7 +30,7 @@
 
 enum { PID = 111, HELPER = 900, MS = 1000000 };
 
-/* What the world is like from the start: WORLD, words with blanks around them. */
+/* The initial state of the fakes: WORLD, words surrounded by blanks. */
 static bool world_is(const char *word)
 {
     char text[40];
@@ -289,7 +289,7 @@ static void *(*helper_begin)(void *);
 static void (*exit_handler)(int, void *), (*quick_handler)(void);
 static void (*fork_before)(void), (*fork_parent)(void), (*fork_child)(void);
 
-/* Who waits lets the other one run. */
+/* A waiting thread lets the other one run. */
 static void let_helper(void)
 {
     sem_post(&helper_may[helpers]);

@@ -242,7 +242,7 @@ static void do_step(const char *word, const char *rest)
         for (unsigned e = 0; e < hpcrec.config.event_count; e++)
             hear(" %d/%llu", t->fd[e] < 0 ? -1 : t->fd[e] - FIRST_FD, (unsigned long long)t->perf_id[e]);
         hear(" kept %u", kept);
-    } else if (strcmp(word, "closed") == 0) /* behind our back */
+    } else if (strcmp(word, "closed") == 0) /* without our knowledge */
         closed[a] = true;
     else if (strcmp(word, "counted") == 0)
         counted[a][0] = b, counted[a][1] = c, counted[a][2] = d;
@@ -299,7 +299,7 @@ static void do_step(const char *word, const char *rest)
         put_record(t, PERF_RECORD_SAMPLE, words, 4);
     } else if (strcmp(word, "cut") == 0) /* a record that is shorter than it should be */
         put_record(t, (uint32_t)b, (uint64_t[]){c, 0, 0}, d % 4);
-    else if (strcmp(word, "tail") == 0) /* the program writes where it should not */
+    else if (strcmp(word, "tail") == 0) /* the program overwrites the ring */
         ((struct perf_event_mmap_page *)t->ring)->data_tail += b;
     else if (strcmp(word, "drain") == 0) {
         hpcrec_perf_drain(t);

@@ -99,7 +99,7 @@ static const char *refuses; /* the function that fails */
 static PAPI_overflow_handler_t handler;
 static long long counters[EVENTS_MAX];
 
-/* What PAPI itself calls meanwhile is not the program's. */
+/* Calls that PAPI itself makes meanwhile are not the program's. */
 static int answer(const char *name)
 {
     if (!hpcrec_in_papi)

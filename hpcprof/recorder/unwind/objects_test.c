@@ -44,7 +44,7 @@ enum file {
     HUGE_SECTION,
     LARGEST_SECTION, /* that is still read */
     NO_NAMES,
-    ONE_BEHIND, /* the last section is behind the number of sections */
+    ONE_BEHIND, /* the last section's index exceeds the number of sections */
     ONE_BEFORE  /* and the first is the requested one */
 };
 
@@ -66,11 +66,11 @@ struct object {
     enum file file;
     unsigned rows, file_rows, debug_rows; /* entries of each */
     bool two_code_segments;
-    bool two_data_segments; /* the second begins with the header, or with .eh_frame where that is before it */
-    unsigned beyond;        /* PAGE: bytes of the last entry behind the end */
+    bool two_data_segments;              /* the second starts with the header, or with .eh_frame if that comes first */
+    unsigned beyond;                     /* PAGE: bytes of the last entry after the end */
     uint8_t memory[BYTES], bytes[BYTES]; /* as loaded from bias on; the file */
     size_t file_size;
-    ElfW(Phdr) segments[6]; /* the last one is behind the end, and would change everything */
+    ElfW(Phdr) segments[6]; /* the last one is after the end, and would change everything */
     ElfW(Half) segment_count;
 };
 
@@ -669,7 +669,7 @@ static void test_no_memory(void)
         }
 }
 
-/* Many, in an order by chance: rows go with their object. */
+/* Many, in random order: rows are removed with their object. */
 static void test_many(void)
 {
     static const char *const names[OBJECTS] = {"/0", "/1", "/2", "/3", "/4", "/5", "/6", "/7"};

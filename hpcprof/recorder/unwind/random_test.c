@@ -302,7 +302,7 @@ static void put_expression(const struct step *s, uint64_t reg)
             put(i == 4 && !skip ? 0x30 + s->other : (unsigned)stub[i] + (i == wrong), 1);
     }
     if (s->form == CUT)
-        used = begin + 1, section[used++] = 0x80; /* a number that goes on behind the end */
+        used = begin + 1, section[used++] = 0x80; /* a number that continues past the end */
     n = used - begin;
     memcpy(bytes, section + begin, n);
     used = begin;
@@ -433,7 +433,7 @@ static void put_fde(struct fde *f)
     end_entry(begin, wide);
 }
 
-/* ---- how it is drawn ------------------------------------------------------------------------------------------------ */
+/* ---- random input ------------------------------------------------------------------------------------------------ */
 
 static uint64_t a_register(void)
 {
@@ -652,7 +652,7 @@ enum frame_kind {
     BY_SAVED,
     BY_STUB,
     OUTERMOST,
-    HANDLED /* where a signal's handler returns to */,
+    HANDLED /* return address of a signal handler */,
     FRAME_KINDS
 };
 static struct unwind_row function_rows[FUNCTIONS + 1]; /* the first one: unknown */
@@ -735,7 +735,7 @@ static void store(uint64_t address, uint64_t value)
     memcpy(stack_bytes + (address - STACK), &value, 8);
 }
 
-/* The caller is at now.pc, in the middle of it. What it returns to may be signed. */
+/* The caller is at now.pc, in the middle of its code. The return address may be signed. */
 static void call(unsigned callee)
 {
     const struct unwind_row *r = &function_rows[callee + 1];

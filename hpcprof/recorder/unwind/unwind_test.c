@@ -169,7 +169,7 @@ enum { STACK = 0x70000000, WORDS = 96, FRAMES = 32 };
 static uint64_t stack[WORDS], found[FRAMES];
 static uint32_t found_count;
 
-/* What handlers return to, without rows. */
+/* The code to which handlers return, without rows. */
 enum { RETURN_X64 = 0x8200, RETURN_A64 = 0x8300 };
 
 static bool peek_code(uint64_t address, void *to, size_t n)
@@ -217,7 +217,7 @@ static void test_walk(void)
     stack[0] = 0x6010;
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x400a, STACK, 0), UNWIND_COMPLETE);
     CHECK_INT(found_count, 1);
-    /* no rows, but a return address where a function without frame has it */
+    /* no rows, but a return address at the place used by functions without a frame */
     CHECK_INT(walk(&rows, UNWIND_X86_64, 0x8000, STACK, 0), UNWIND_COMPLETE);
     CHECK_INT(found_count, 1);
     /* no rows at all, but frame pointers: 0x8000 -> 0x8100 -> 0x6010 */
