@@ -305,7 +305,7 @@ struct wanted { /* as it goes on */
     bool asked[EVENTS], phases, simulated, faster;
     unsigned done;     /* experiments */
     double spent;      /* seconds */
-    char *failed;      /* with the experiment's number in front */
+    char *failed;      /* prefixed with the experiment's number */
     unsigned warnings; /* of how programs ended */
     unsigned since[ARRAY_SIZE(property_names)];
 };
@@ -516,7 +516,7 @@ static void check_warnings(const struct session *s, const struct wanted *w)
     }
 }
 
-/* What `fd` gets meanwhile. */
+/* Captures output to `fd`. */
 struct caught {
     int fd, before;
     FILE *file;

@@ -470,7 +470,7 @@ static void put_file(const char *name, const char *text, size_t n)
         exit(99);
 }
 
-/* What the child prints: standard error, then standard output, each into a file, as it comes. */
+/* The child's output: standard error, then standard output, each captured in a file. */
 static void in_child(struct buf *out, int (*run)(int, char **), int argc, char **argv, const char *input)
 {
     char *paths[2] = {path_join(scratch, "err"), path_join(scratch, "out")};

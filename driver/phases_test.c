@@ -324,7 +324,7 @@ static void say_now(FILE *out, const struct made *m)
 
 /* ---- the command ------------------------------------------------------------------------------------------------------------- */
 
-/* What it prints, and its words where it fails. Caller frees. */
+/* Its output, and the error message if it fails. The caller frees it. */
 static char *phases(struct session *s, int argc, char **argv, int *status)
 {
     FILE *file = tmpfile();

@@ -238,7 +238,7 @@ static char *put_file(const char *name, const void *bytes, size_t n)
     return path;
 }
 
-/* "ok", or the words behind the folder's name. */
+/* "ok", or the message after the folder's name. */
 static char *imported(const char *path, const char *format)
 {
     struct err err = {0};

@@ -713,7 +713,7 @@ static void test_gmon(void)
     struct buf b = {0};
     put_gmon_head(&b);
     put_histogram(&b, 0x1000, 0x1028, 100, counts, 5);
-    buf_u8(&b, 2); /* two counts of basic blocks, which nobody wants */
+    buf_u8(&b, 2); /* two basic block counts, which are ignored */
     buf_u32(&b, 2);
     for (int i = 0; i < 4; i++)
         buf_u64(&b, 0xffff);

@@ -995,7 +995,7 @@ static void test_foreign_others(void)
         CHECK(!stuck);
         hpcprof_free(p);
     }
-    for (int which = 0; which < 3; which++) { /* nobody waits where a table is missing */
+    for (int which = 0; which < 3; which++) { /* without one of the tables, no waits are reported */
         static const enum phases_table needed[] = {PHASES_BARRIERS, PHASES_THREADS, PHASES_STATES};
         struct hpcprof *p = hpcprof_create();
         struct phases_stuck *stuck;
@@ -1089,7 +1089,7 @@ static void test_foreign_squares(void)
     }
 }
 
-/* ---- numbers by chance, against plain definitions ------------------------------------------------------------------- */
+/* ---- random numbers, compared with plain definitions ------------------------------------------------------------- */
 
 /* One of a few counts, so that some are equal; occasionally missing. */
 static uint64_t drawn_count(uint64_t n)
@@ -1184,7 +1184,7 @@ static bool barrier_is_derived(struct hpcprof *p, uint32_t row)
     return same;
 }
 
-/* All that is behind the barriers began before the first. */
+/* The remaining rows began before the first barrier. */
 static uint32_t begun_by(struct hpcprof *p, enum phases_table which, uint32_t row)
 {
     uint32_t begun = row_in(p, which, row, "begun");
@@ -1303,7 +1303,7 @@ static void test_stuck(void)
     for (uint32_t i = 0; i < 4; i++)
         table_add(table_of(p, PHASES_THREADS),
                   (union table_cell[ARRAY_SIZE(phases_thread_columns)]){{.row = b}, {.row = t[i]}, {.count = 7}});
-    p->threads[t[3]].end_ns = 5; /* it has ended: nobody waits for it any more */
+    p->threads[t[3]].end_ns = 5; /* it has ended: it is no longer waited for */
     add_state(p, t[1], "at barrier", 50, b);
     add_state(p, t[0], "at barrier", 40, b);
     add_state(p, t[2], "running", 10, b);
@@ -1486,7 +1486,7 @@ static void draw_crowd(struct crowd *c)
         c->ranks[b] = random_below(2);
         add_barrier(c->p, kinds[c->ranks[b]][b], b + 1, NULL);
         c->somebody[b] = false;
-        for (uint32_t i = 0; i < threads && b != 1; i++) /* nobody was ever at the second */
+        for (uint32_t i = 0; i < threads && b != 1; i++) /* no thread was ever at the second */
             if (!random_below(2)) {
                 c->been_there[b][i] = c->somebody[b] = true;
                 table_add(table_of(c->p, PHASES_THREADS),

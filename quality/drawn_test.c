@@ -559,7 +559,7 @@ static void expect_resources(const struct drawn *l, const struct core *c, struct
 enum { FAR = 2520, BACK = 64 };
 struct value {
     double at;
-    int maker; /* kind; -1: nobody's */
+    int maker; /* kind; -1: not assigned */
 };
 
 static double ready(const struct value *v, int consumer)

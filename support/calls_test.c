@@ -39,7 +39,7 @@ static struct plan {
 } plan;
 static size_t most_at_once = SIZE_MAX;          /* bytes that one call writes or sends */
 static struct buf noted;                        /* timeouts and released memory */
-static unsigned sent_nothing, writes, not_yet;  /* not_yet: so often nobody has ended */
+static unsigned sent_nothing, writes, not_yet;  /* not_yet: number of waits that find no ended child */
 static unsigned most_open;                      /* descriptors, while it is waited for a program */
 static int left_behind = EINTR;                 /* errno after successful calls */
 static void (*while_waiting)(int milliseconds); /* polling is done by it; NULL: by the system */
@@ -276,7 +276,7 @@ static size_t entries(const char *path)
     return n;
 }
 
-/* The sentence of an error: PATH: WHAT, and behind it the system's own words. */
+/* An error message: PATH: WHAT, followed by the system's message. */
 static void check_says(const struct err *e, const char *path, const char *what, int error)
 {
     char *want = error ? mem_printf("%s: %s: %s", path, what, strerror(error)) : mem_printf("%s: %s", path, what);
@@ -288,7 +288,7 @@ static void check_says(const struct err *e, const char *path, const char *what, 
 /* ---- files that are read ------------------------------------------------------------------------------------------------ */
 
 static const char *pipe_path;
-static const char *const *pieces; /* by a writer that comes when somebody waits for one; NULL: it goes */
+static const char *const *pieces; /* by a writer that appears once the reader waits; NULL: it leaves */
 static int writer = -1;
 
 static void next_piece(int milliseconds)
@@ -311,7 +311,7 @@ static void nobody_comes(int milliseconds)
     poll_answer = 0;
 }
 
-/* What comes through a pipe is all that is written, whatever interrupts it; how long is waited each time is noted. */
+/* All data written to a pipe is read, despite interruptions; the length of each wait is logged. */
 static void test_pipes(void)
 {
     static const char *const several[] = {"one", "two", "three", NULL}, *const none[] = {NULL};

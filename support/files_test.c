@@ -286,7 +286,7 @@ static void test_abandoned(void)
     outfile_abandon(f);
     outfile_abandon(NULL);
     CHECK_INT(entries(folder), before + 1);
-    /* an end that nobody planned */
+    /* an unexpected exit */
     CHECK_INT(outfile_create(in_folder("kept"), &f, &e), 0);
     CHECK_INT(outfile_create(in_folder("other"), &g, &e), 0);
     CHECK_INT(outdir_create(in_folder("site"), "index", &d, &e), 0);

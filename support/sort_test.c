@@ -36,9 +36,9 @@ static uint32_t key_for(enum shape shape, size_t i, size_t count, uint32_t *stat
         return (uint32_t)(count - i);
     case EQUAL:
         return 7;
-    case FILES: /* runs one behind the other */
+    case FILES: /* consecutive runs */
         return (uint32_t)(i / 16 * 16 + (i * 5) % 16);
-    case APPENDED: /* a second list behind the first */
+    case APPENDED: /* a second list after the first */
         return (uint32_t)(i % (count / 2 + 1));
     default:
         return next_number(state) % 50;
@@ -82,7 +82,7 @@ static void test_shapes(void)
     CHECK_NAMED(kept, "and nothing is lost");
 }
 
-/* What is in order costs one look; two lists one behind the other cost little more. */
+/* Sorted input costs one comparison per element; two concatenated sorted lists cost little more. */
 static void test_cost(void)
 {
     enum { COUNT = 10000 };
@@ -93,7 +93,7 @@ static void test_cost(void)
     sort_items(t, COUNT, sizeof *t, by_thing_key);
     CHECK_INT(compared, COUNT - 1);
     for (uint32_t i = 0; i < COUNT; i++)
-        t[i].key = (i + COUNT - 100) % COUNT; /* the last hundred are in front */
+        t[i].key = (i + COUNT - 100) % COUNT; /* the last hundred come first */
     compared = 0;
     sort_items(t, COUNT, sizeof *t, by_thing_key);
     CHECK_NAMED(compared < 2 * COUNT + 100 && t[0].key == 0, "two runs");

@@ -520,7 +520,7 @@ static void test_one_hash(void)
     CHECK_INT(table_row_count(t), KEYS);
     for (uint64_t i = 0; i < KEYS; i++)
         CHECK_INT(table_row(t, i)[1].count, 4 * (i + 1));
-    for (int round = 0; round < 2; round++) /* more of the same hash, behind those that were sorted */
+    for (int round = 0; round < 2; round++) /* more with the same hash, after the sorted ones */
         for (uint64_t x = KEYS; x < 2 * KEYS; x++) {
             uint64_t y = (hash_mix(seed_of_two ^ x) + step) ^ 7;
             CHECK_INT(table_add(t, (union table_cell[]){{.count = x}, {.count = 1}, {.count = y}}), x);
@@ -662,7 +662,7 @@ static void test_sort_plain(void)
 int main(void)
 {
 #ifdef M_PERTURB
-    mallopt(M_PERTURB, 0x5a); /* memory is never clear by chance */
+    mallopt(M_PERTURB, 0x5a); /* memory is filled, so that it is never zero by accident */
 #endif
     RUN(test_unite);
     RUN(test_many);

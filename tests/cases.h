@@ -31,7 +31,7 @@ struct cases {
 /* Set if an output cannot be produced here: the reason. */
 static const char *cases_lack;
 
-/* What a writer of files writes, as text. */
+/* The output of a file writer, as text. */
 static inline void cases_written(struct buf *out, void (*write)(void *ctx, struct outfile *), void *ctx)
 {
     char path[] = "/tmp/cases.XXXXXX";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers by chance for tests, the same on every machine: xorshift (Marsaglia, Xorshift RNGs, J. Stat. Soft. 8, 2003). */
+/* Random numbers for tests, the same on every machine: xorshift (Marsaglia, Xorshift RNGs, J. Stat. Soft. 8, 2003). */
 #ifndef TESTS_CHANCE_H
 #define TESTS_CHANCE_H
 

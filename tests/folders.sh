@@ -139,7 +139,7 @@ check "there are includes to look at" test "$(wc -l <"$scratch/includes")" -gt 1
 check "includes point one way" test ! -s "$scratch/found"
 [ ! -s "$scratch/found" ] || comment "$(cat "$scratch/found")"
 
-# What it must see.
+# Self-test: violations that must be detected.
 mkdir -p "$scratch/bad/bloop/code" "$scratch/bad/metrics" "$scratch/bad/attic" "$scratch/bad/hpcprof/recorder/unwind"
 echo '#include "bloop/assemble/assemble.h"' >"$scratch/bad/bloop/code/up.c"
 echo '#include "bloop/code/code.h"' >"$scratch/bad/metrics/private.c"
@@ -258,7 +258,7 @@ comment "symbols and arrows between folders: $(cat "$scratch/counts")"
 check "there are symbols to look at" test "$(cut -d ' ' -f 1 "$scratch/counts")" -gt 1000
 check_equal "calls between folders run in no circle, symbols begin with a word of their folder" "$found" ""
 
-# What it must see.
+# Self-test: violations that must be detected.
 mkdir -p "$scratch/calls/support" "$scratch/calls/metrics/model" "$scratch/calls/metrics/join"
 printf 'int metrics_up(void);\nint experiment_down(void) { return metrics_up(); }\n' >"$scratch/calls/metrics/model/down.c"
 printf 'int experiment_down(void);\nint metrics_up(void) { return experiment_down(); }\n' >"$scratch/calls/metrics/join/up.c"

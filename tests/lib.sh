@@ -101,7 +101,7 @@ run_document() {
 # time.
 undisturbed() { "$@" || "$@" || "$@"; }
 
-# check NAME COMMAND ARGS...: ok where the command succeeds. Shows the last run where it does not.
+# check NAME COMMAND ARGS...: ok if the command succeeds. Otherwise shows the last run.
 check() {
     check_name=$1
     shift

@@ -158,7 +158,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
-/* What is about to end, like a pager's child or a process that a test killed, may take a moment. */
+/* A process that is about to end, like a pager's child or one killed by a test, gets a moment. */
 static bool say_processes(void)
 {
     long until = now_ms() + limit("TEST_GRACE_MS", GRACE_MS);

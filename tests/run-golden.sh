@@ -5,7 +5,7 @@
 # ONLY=COMMAND/CASE runs one (a shell pattern). In cmd: $hpcview, $case_dir (the case's folder), $top_srcdir, $top_builddir.
 . "$top_srcdir/tests/lib.sh"
 
-# What may differ between machines, by name.
+# Replaces the values that may differ between machines with names.
 normalise() {
     sed -e "s|$scratch|SCRATCH|g" -e "s|$top_builddir|BUILD|g" -e "s|$top_srcdir|SOURCE|g"
 }

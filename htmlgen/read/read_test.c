@@ -172,7 +172,7 @@ static void test_back(const char *name, const struct experiment *e, bool single)
     warnings_free(w);
 }
 
-/* What was measured, in a database that is a run of a configuration: the same sums at the same places. */
+/* A database used as a run of a configuration: the same sums at the same places as measured. */
 static void test_as_run(const char *name, struct experiment *e)
 {
     struct htmlgen_options options = {.single_file = true};

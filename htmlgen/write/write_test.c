@@ -720,7 +720,7 @@ static void test_places(void)
     }
 }
 
-/* ---- columns and texts that are drawn ---- */
+/* ---- random columns and texts ---- */
 
 static double draw_value(uint64_t period)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static const struct {
-    const char *text, *want; /* want: an error's words behind "j:" */
+    const char *text, *want; /* want: the error message after "j:" */
 } wrong[] = {
     {"", "1: the text ends where a value is expected"},
     {"[1,", "1: the text ends where a value is expected"},
@@ -79,7 +79,7 @@ static void test_values(void)
     CHECK_STR(json_string_of(hex, 0), "\xc3\xa9\xe0\xab\xb0\xe2\x82\xac\x19\"/");
     json_free(hex);
     struct json *pairs = parsed(
-        "\"\\ud800\\udc00 \\udbff\\udfff \\ud800\\ue000 \\ud800\\udbff\""); /* the first and last, and beside them */
+        "\"\\ud800\\udc00 \\udbff\\udfff \\ud800\\ue000 \\ud800\\udbff\""); /* the limits, and their neighbours */
     CHECK_STR(json_string_of(pairs, 0),
               "\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf \xef\xbf\xbd\xee\x80\x80 \xef\xbf\xbd\xef\xbf\xbd");
     json_free(pairs);

@@ -44,7 +44,7 @@ static void test_events(void)
     CHECK_INT(read_text("<a x='1' y='&lt;&#10;&#x41;'>\n<b/>\n<c> t&amp;u </c>\n</a>", &e), 0);
     CHECK_STR(seen.bytes, "<a@1 x=[1] y=[<\nA]><b@2></b@2><c@3> t&u </c@3></a@4>");
     CHECK_INT(read_text("<a>text<b>in</b>more</a>", &e), 0);
-    CHECK_STR(seen.bytes, "<a@1><b@1>in</b@1></a@1>"); /* of an element with children it is nobody's */
+    CHECK_STR(seen.bytes, "<a@1><b@1>in</b@1></a@1>"); /* text of an element with children is ignored */
     CHECK_INT(read_text("<!DOCTYPE a [<!ENTITY e 'no'>]><a>&e;</a>", &e), -1);
     CHECK_NAMED(strstr(seen.bytes, "no") == NULL, "entities of a file's own are not read");
 }

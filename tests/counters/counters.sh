@@ -30,7 +30,7 @@ if [ "${COUNTERS-}" = all ]; then
     unset GUEST_SECONDS
 fi
 
-# What is missing is named, and the test skipped.
+# Missing tools are named, and the test is skipped.
 run env ARM_CC=no-such-compiler sh "$top_srcdir/tests/counters/counters.sh"
 check_match "a compiler that is missing: skipped, with the reason" "$out" "1..0 # SKIP no no-such-compiler here"
 echo 'Dir::Etc::sourcelist "/dev/null"; Dir::Etc::sourceparts "/dev/null";' >"$scratch/apt.conf"

@@ -20,7 +20,7 @@ refuses() {
     fi
 }
 
-# ---- a pipe into which nobody writes: waited for while the rest is tried (see the end) -------
+# ---- a pipe without a writer: waited for while the rest is tested (see the end) ----------------
 mkfifo silent late
 { timeout 40 "$hpcview" print silent >silent.out 2>silent.err; echo $? >silent.status; } &
 silent=$!

@@ -33,7 +33,7 @@ check "ideal cycles: some at every loop, and no more than two an instruction" aw
     $at["INS"] > 1000 && !($at["ICYCLES"] > 0 && $at["ICYCLES"] < 2 * $at["INS"]) { bad = 1 }
     END { exit bad || NR < 3 }' rows
 check "nothing of the model is lost" awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { exit !($at["MISS"] > 0 && $at["MISS"] < 1) }' rows
-# Rows of the matrix have seven numbers: the loop of four waits for nobody, whatever its sums take.
+# Rows of the matrix have seven numbers: entries of the loop of four overlap, so its chain of sums is not the bound.
 if [ "$(uname -m)" = x86_64 ]; then
     run "$hpcview" print --machine skylake-server --format csv --table loop_quality heat.xml
     check_match "the product: what is said of a loop that goes round a few times" "$(printf '%s\n' "$out" | grep sparse::multiply)" \

@@ -44,7 +44,8 @@ TREE = [
     ]),
 ]
 METRICS = ["CPUTIME (sec)", "PAPI_TOT_CYC"]
-# What was measured: (rank, thread): {context: (seconds, cycles)}. Context 14 is an instruction of line 23 that the file of contexts leaves out.
+# Measured values: (rank, thread): {context: (seconds, cycles)}. Context 14 is an instruction of line 23 that the file
+# of contexts omits.
 MEASURED = {
     (0, 0): {14: (0.250, 1000), 8: (0.500, 3000), 11: (0.125, 700)},
     (0, 1): {14: (0.125, 500), 13: (0.0625, 40)},

@@ -147,7 +147,7 @@ def main():
         print(f"name\t{shown(value)}\t{TEXT.get(name, [name])[0]}")
     while len(seen) < 3000:
         text, value, _ = maker.tree(maker.r.randint(1, 4))
-        # where rounding decides between two answers nobody is right
+        # if the result depends on rounding, either is acceptable
         if text in seen or len(text) > 160 or (not math.isnan(value) and 0 < abs(value) < 1e-290):
             continue
         seen.add(text)

@@ -131,7 +131,7 @@ echo "building in $work" >&2
 cd "$build" || exit 1
 
 # ---- building one thing again: the words that make would use, without their outcome ------------------------------------------------
-# What each object is made of, of what automake noted: "OBJECT FILE".
+# Dependencies of each object, from automake's notes: "OBJECT FILE".
 find . -path '*/.deps/*' -name '*.P*o' -exec perl -0777 -ne 's/\\\n/ /g; print "$1 $2\n" if m{^(\S+):\s+(?:\.\./src/)?(\S+)}' {} + >"$work/made/objects"
 # compiler_of OBJECT FILE: the compiler command without its input, cached by folder and product.
 compiler_of() {
@@ -280,7 +280,7 @@ try_bug() {
     done
 }
 
-# What the tests take without a bug, and that they pass; one that fails here is not asked.
+# Runs the tests without a bug, to measure their time; tests that fail here are not used.
 part_rows | while read -r part folder tests; do [ -z "$(sources_of "$folder")" ] || echo "$part $folder $tests"; done >"$work/parts"
 echo "$(wc -l <"$work/parts") parts; their tests without a bug:" >&2
 mkdir "$work/try/none" && beside_build "$work/try/none"

@@ -10,7 +10,7 @@ command -v "$ARM_CC" >/dev/null 2>&1 && command -v qemu-aarch64 >/dev/null 2>&1 
 sysroot=/usr/aarch64-linux-gnu
 [ -d "$sysroot/lib" ] || skip_all "no AArch64 C library in $sysroot"
 
-# arm COMMAND...: gives up where it hangs
+# arm COMMAND...: with a time limit
 arm() { timeout -k 2 60 qemu-aarch64 -cpu max -L "$sysroot" "$@"; }
 # cross ARGS...
 cross() { "$ARM_CC" -std=gnu11 -D_GNU_SOURCE -g "-I$top_srcdir" "-I$top_builddir" "-I$top_srcdir/hpcprof/recorder/include" "$@" 2>"$scratch/cc.err"; }

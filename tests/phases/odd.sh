@@ -21,7 +21,7 @@ check_equal "fork while a thread stands at a barrier: the parent's and the child
 check "and the child goes on" test "$status" = 0
 check_equal "each has a file" "$(for f in m/*.hpcprof; do "$hpcview" print --table barriers --format csv "$f" 2>/dev/null | csv_rows | awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { print $at["episodes"] }'; done | sort | tr '\n' ' ')" "21 7 "
 counts ./odd more >more
-# Who leaves late may be taken for one of the next pair: an episode too many, with a passage too few.
+# A thread that leaves late may be counted in the next pair: one episode too many, with a passage too few.
 check "more threads than planned: each pair, whole or said to be broken" awk '{ n = $3 + $5 } END { exit !(n >= 600 && n <= 612) }' more
 check "most of them whole" test "$(awk '{ print $3 }' more)" -gt 300
 check "passages are two an episode" awk '{ n = 2 * $3 - $4 } END { exit !(n >= 0 && n <= 24) }' more

@@ -36,7 +36,7 @@ program=$work/burns
 printf 'volatile double x;\n__attribute__((noinline)) static void spin(long n)\n{\n  for (long i = 0; i < n; i++)\n    x = x * 1.000001 + 1;\n}\nint main(void)\n{\n  spin(3000000);\n  return 7;\n}\n' >burns.c
 ${CC:-cc} -O1 -g -o burns burns.c || exit 1
 "$hpcview" record -o m -e CPUTIME@1000 -- ./burns 2>/dev/null
-# the same for the simulation: a few thousand accesses, with hooks in front of them
+# the same for the simulation: a few thousand accesses, preceded by hooks
 sed 's/3000000/3000/' burns.c >refers.c
 commands=" $commands "
 if ! "$top_builddir/mhsim/hpcview-cc" -O1 -g -o refers refers.c 2>cc.err; then
@@ -112,7 +112,7 @@ judge() {
     esac
 }
 
-# judge_killed NAME CASE: the run at hand. What was half done has other names than the result's.
+# judge_killed NAME CASE: the current run. Partial files have other names than the result.
 judge_killed() {
     case $1 in
     record | recorder | simulate)

@@ -1,4 +1,4 @@
-/* What threads and processes do while they are counted: `migrate` from one processor to the other, `fork`, `exec`. */
+/* Actions of threads and processes while they are counted: `migrate` between processors, `fork`, `exec`. */
 #include "programs.h"
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-/* What the compiler vectorizes: sums and products of arrays; its instructions are counted, not planned. */
+/* Vectorizable code: sums and products of arrays; its instructions are counted, not planned. */
 #include "programs.h"
 
 enum { N = 4000 };

@@ -50,7 +50,7 @@ int table_of_kinds(const unsigned char *p)
     return n;
 }
 
-/* The first thing of the body is moved in front of the loop, and something from far above into it. */
+/* The first statement of the body is moved before the loop, and code from far above into it. */
 double far_above(double *restrict a, const double *restrict b, int n, int m, int k)
 {
     double scale = 1.0 / (double)(k * k + 1);
@@ -68,7 +68,7 @@ double far_above(double *restrict a, const double *restrict b, int n, int m, int
     return s + z[0][0];
 }
 
-/* A loop and its body on one line become a vector body; the line above begins again behind it, in a second copy. */
+/* A loop and its body on one line become a vector body, followed by a second copy that starts on the line above. */
 static unsigned short *put_length(unsigned short *op, unsigned short *token, unsigned length)
 {
     if (length >= 15) {
@@ -89,7 +89,7 @@ unsigned short *body_on_its_line(unsigned short *op, unsigned literals, unsigned
     return put_length(op, token, match);
 }
 
-/* Loops of gotos in each other: the one label is far behind the other, and little of it is on the lines between. */
+/* Nested loops of gotos: the labels are far apart, and little of the code is on the lines between. */
 int gotos(const unsigned char *p, int n)
 {
     int s = 0, k = 0;

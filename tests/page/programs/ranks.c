@@ -1,4 +1,4 @@
-/* A conjugate gradient over ranks: rank 1 has half as many rows again as the others, and comes last to each MPI_Allreduce. */
+/* A conjugate gradient over ranks: rank 1 has 1.5 times the rows of the others, and is last in each MPI_Allreduce. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

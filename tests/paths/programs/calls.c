@@ -207,7 +207,7 @@ FUNCTION void coroutine(void)
     there.uc_link = &here;
     makecontext(&there, inside, 0);
     int depth = known_depth;
-    known_depth = 0; /* the other stack has nobody below */
+    known_depth = 0; /* the outermost frame on the other stack */
     for (int i = 0; i < 10; i++)
         swapcontext(&here, &there);
     known_depth = depth;

@@ -30,7 +30,7 @@ static void *meet(void *arg)
     return arg;
 }
 
-/* Whoever is free takes the next place, so that nobody is left without a partner. */
+/* Any free thread takes the next slot, so that none is left without a partner. */
 static void *pair(void *arg)
 {
     while (atomic_fetch_add(&tickets, 1) < 1200)

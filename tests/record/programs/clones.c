@@ -1,5 +1,5 @@
-/* Children by clone3 itself: as fork makes them, as vfork does, with a pidfd, in a group of their own; and what a checkpoint is made of: a copy
-   of the process that stands still until the original has ended, and goes on in its place. */
+/* Children by clone3 itself: like fork, like vfork, with a pidfd, in a process group of their own; and, as in
+   checkpoints, a copy of the process that is stopped until the original has ended, and then replaces it. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include <linux/sched.h>
@@ -61,7 +61,7 @@ static int checkpointed(void)
         int status;
         waitpid(copy, &status, WUNTRACED);
         burn(60);
-        if (fork() == 0) { /* what brings the checkpoint back, when its original is gone */
+        if (fork() == 0) { /* resumes the checkpoint when its original has ended */
             while (getppid() == keeper)
                 usleep(1000);
             kill(copy, SIGCONT);
