@@ -384,11 +384,11 @@ static void test_called(void)
     mem_free(path);
 }
 
-/* ---- programs drawn ----
+/* ---- random programs ----
  *
- * Functions of some pieces of code each, of which it is known what there is to count; with a symbol that says how long they
- * are, or with one that does not, or in gaps, where only calls tell of them. Each alone is what was planned. All, and some,
- * in any order and again, of a binary that has been asked before, are the sum of those alone.
+ * Functions with several pieces of code each, with known counts; their symbols have a size or not, or they are in gaps,
+ * where only calls reveal them. Each function alone gives the planned counts. All or some of them, in any order and
+ * repeatedly, also for a binary that was queried before, give the sum of those.
  */
 
 enum { DRAWN = 24, DRAWN_PROGRAMS = 5, DRAWN_DIE = 3, DRAWN_STEPS = 14 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The properties that come with hpcview, each with an experiment that hits it and one that does not:
+ * The properties included with hpcview, each with an experiment in which it holds and one in which it does not:
  * tests/diagnose/library.cases. A case is
  *
- *     case PROPERTY true LEAST MOST     its worst severity is between these
+ *     case PROPERTY true LEAST MOST     its highest severity is in this range
  *     case PROPERTY false               (or: unknown)
- *     case PROPERTY needs WORDS         it was not tested, for this
- *     case PROPERTY says WORDS          a finding of it has them in its evidence
- *     case PROPERTY sure LEAST MOST     its first finding's confidence is between these
- *     case PROPERTY silent              no finding of it is made
+ *     case PROPERTY needs WORDS         it was not tested, for this reason
+ *     case PROPERTY says WORDS          the evidence of one of its findings contains them
+ *     case PROPERTY sure LEAST MOST     its first finding's confidence is in this range
+ *     case PROPERTY silent              it has no finding
  *
- * and a drawing below it; "same" in place of a drawing: that of the case before.
+ * followed by a drawing; "same" instead of a drawing: that of the previous case.
  */
 #include "diagnose/read/read.h"
 #include "tests/fixtures/outline.h"

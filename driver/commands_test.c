@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The whole command inside this program, from the words on: tests/driver/commands.cases (tests/cases.h). A case has
+ * The whole command inside this program, given its words: tests/driver/commands.cases (tests/cases.h). A case has
  *
- *     drawing     of measurements, as tests/print/make_measurement.c reads it
- *     do          line by line, in a folder of the case's own; 'blanks in' quotes, \n in them is a line's end:
+ *     drawing     of measurements, as read by tests/print/make_measurement.c
+ *     do          line by line, in a folder of the case's own; 'blanks in' quotes, \n in them is a newline:
  *                   file NAME TEXT, program NAME, dir NAME, copy SOURCE NAME, measure NAME, set VARIABLE [VALUE]
- *                   hpcview WORDS, as NAME WORDS (the command by that name), first hpcview WORDS (its first line), ls, show NAME
- *     said        what all of it prints: standard error as it comes, what goes to standard output behind it; a status but 0
+ *                   hpcview WORDS, as NAME WORDS (the command by that name), first hpcview WORDS (its first line), ls,
+ *                   show NAME
+ *     said        all output: standard error, then standard output; a status other than 0
  *
- * What would start a program, ask this machine, or write a page says what it was asked instead (local.mk puts the names below in
- * place of the real ones). A program's name says how it ends: fails, exit3, kill9; gone leaves no measurement; others 0.
- * Metric blocks and properties are a few of the test's own.
+ * Functions that would start a program, query this machine, or write a page print their arguments instead (local.mk
+ * replaces the real functions with those below). A program's name determines how it ends: fails, exit3, kill9; gone
+ * leaves no measurement; others return 0.
  */
 #include "config.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each format makes of a drawing, to the letter: tests/export/formats.cases (tests/cases.h). A case has
+ * The output of each format for a drawing, compared verbatim: tests/export/formats.cases (tests/cases.h). A case has
  *
  *     metrics=A,B  tree=NAME  -no-loops     options
  *     -on-line                              each loop is the second one of its line
  *     drawing                               see tests/fixtures/outline.c, and dress() below
- *     FORMAT                                what it writes, or why not; pprof's, which is packed, field by field
+ *     FORMAT                                its output or the error; pprof's, which is binary, field by field
  */
 #include "tests/fixtures/outline.h"
 #include "export/export.h"

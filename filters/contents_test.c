@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All that becomes of a file: tests/filters/contents.cases (tests/cases.h). A case has
+ * The results of reading a file: tests/filters/contents.cases (tests/cases.h). A case has
  *
- *     format=NAME        and of that format
- *     text               the file, where `\t`, `\r` and `\s` (a blank at a line's end) stand for what they mean; or
- *     example=NAME       that of tests/filters, of which counts are left out: they depend on which binaries are here
- *     corpus=NAME        one of tests/corpus/filter, of which format=NAME is told
- *     every=N            of its bytes one of so many is damaged
- *     recognised         from how many bytes on, and behind how much of what means nothing, where that changes
- *     damaged            a digest of all that becomes of it where it is cut, or a byte is changed, left out or there twice
- *     facts              events, processes, threads, notes, regions, tables, counts, and what was warned of; or the error
+ *     format=NAME        the format to read it in
+ *     text               the file, with the escapes `\t`, `\r` and `\s` (a blank at a line's end); or
+ *     example=NAME       that of tests/filters, without counts, which depend on the installed binaries
+ *     corpus=NAME        one of tests/corpus/filter; its format is given by format=NAME
+ *     every=N            one of N bytes is damaged
+ *     recognised         the shortest recognized prefix, and the longest meaningless text before it, if that matters
+ *     damaged            a digest of the results if it is truncated, or a byte is changed, removed or duplicated
+ *     facts              events, processes, threads, notes, regions, tables, counts, and warnings; or the error
  */
 #include "config.h"
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is said of small loops, number by number: tests/quality/loops.cases has machine code (with what it is in words), a made core
- * whose costs are all different, and all that comes of it. What is there was written by GOLDEN=write, and many of its
- * outcomes, not all, were worked out by hand from the definitions in quality.h and doc/formats/machine.md.
+ * Results for small loops, number by number: tests/quality/loops.cases contains machine code (with its assembly), a
+ * fake core with distinct costs, and all results. The results were written by GOLDEN=write, and many of them, not all,
+ * were checked by hand against the definitions in quality.h and doc/formats/machine.md.
  *
- *     -- core         a machine file; -- read: what is known after it was read, or what is wrong with it
- *     -- code         a line each: the bytes, a semicolon, the instruction. It is all of a procedure. Options: arch=arm, trips=N
- *     -- producer     what compiled it. Option: language=N, as DWARF has it
- *     -- kinds        of each instruction the kind of its cost, ports, uops, latency
- *     -- loops        of each innermost loop all that is counted; -- checks: what is to be said of it
- *     -- remedies     what to do about each check
- *     -- listing      of each instruction what it costs in its loop
- *     -- text, csv, json: the report as it is written, with lines, files, roles and estimates made up
+ *     -- core         a machine file; -- read: its contents as read, or the error
+ *     -- code         one line each: the bytes, a semicolon, the instruction. It is a complete procedure. Options:
+ *                     arch=arm, trips=N
+ *     -- producer     the compiler. Option: language=N, as in DWARF
+ *     -- kinds        for each instruction its cost kind, ports, uops, latency
+ *     -- loops        for each innermost loop all its counts; -- checks: the findings about it
+ *     -- remedies     the remedy of each check
+ *     -- listing      for each instruction its cost in its loop
+ *     -- text, csv, json: the report in that format, with invented lines, files, roles and estimates
  *
- * Below that: which core this machine has, and llvm-mca, for whom this program stands in under its name.
+ * Below that: the detection of this machine's core, and llvm-mca, which this program replaces under its name.
  */
 #include "config.h"
 
@@ -367,7 +368,7 @@ static void write_output(void *ctx, const char *what, struct buf *out)
 
 /* ---- llvm-mc and llvm-mca: this program under their names ---------------------------------------------------
  *
- * FOLDER/plan has a word of what they do wrong; FOLDER/calls tells of each: "mc", or "mca MODEL ITERATIONS REGIONS".
+ * FOLDER/plan contains their planned errors; FOLDER/calls logs each call: "mc", or "mca MODEL ITERATIONS REGIONS".
  * An iteration takes half a cycle for each instruction. */
 
 static bool planned(const char *plan, const char *word)

@@ -2,10 +2,10 @@
 /*
  * Assembly of scopes from hand-made graphs, line rows and inlined calls.
  *
- * A case is a drawing: blocks "begin-end:last_kind>successor,successor", rows "addr line[:column][!][@]" (! begins no
- * statement, @ is of another file; line 0 is the compiler's), inlined calls "name parent call_line decl_line begin-end". Addresses are
- * hexadecimal below 0x100, the function is [0,0x100). The answer is the tree on one line: P{...}, I name@call{...}, L
- * first-last{...}, S line[begin-end].
+ * A case is a drawing: blocks "begin-end:last_kind>successor,successor", rows "addr line[:column][!][@]" (! starts no
+ * statement, @ is of another file; line 0 is compiler-generated), inlined calls "name parent call_line decl_line
+ * begin-end". Addresses are hexadecimal below 0x100, the function is [0,0x100). The result is the tree on one line:
+ * P{...}, I name@call{...}, L first-last{...}, S line[begin-end].
  */
 #include "config.h"
 #include "bloop/assemble/assemble_int.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of Go's by chance, of each version, against the code unit by unit: of which file
- * and line it is, and of which inlined call.
+ * Random tables of Go, of each version, compared with the code unit by unit: the file, the line
+ * and the inlined call of each.
  */
 #include "bloop/debug/debug_int.h"
 #include "bloop/image/image.h"

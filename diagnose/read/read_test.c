@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The property language: what is wrong in a file is said with its place, all of it; what is right is read as written.
- * Files of several lines are in tests/diagnose/reading.cases (tests/cases.h). A case has
+ * The property language: all errors in a file are reported with their locations; valid files are read as written. Files
+ * of several lines are in tests/diagnose/reading.cases (tests/cases.h). A case has
  *
  *     text             a file
- *     words            of it: where each begins, its kind, '_' where there is something before it, the word
- *     problems         that are said
- *     properties       what is read: formulas by their operands, and their value where these are 2, 3, 4, ...
- *     statistics       that they want
+ *     words            its words: the start of each, its kind, '_' if something precedes it, the word
+ *     problems         the error messages
+ *     properties       the result: formulas with their operands, and their value if these are 2, 3, 4, ...
+ *     statistics       those that the properties require
  */
 #include "diagnose/read/read.h"
 #include "tests/cases.h"

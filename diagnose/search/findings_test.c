@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What becomes of properties on a drawing, to the letter: tests/diagnose/findings.cases (tests/cases.h). A case has
+ * Findings for given properties and a drawing, compared verbatim: tests/diagnose/findings.cases (tests/cases.h). A case
+ * has
  *
  *     strategy=WORD, threshold=N, rounds=N, -one-program      options
- *     -measured                   each run knows which modules it had
- *     properties                  as in a file of them
+ *     -measured                   each run stores its modules
+ *     properties                  as in a property file
  *     drawing                     see tests/fixtures/outline.c
- *     text, csv, json, sarif, periscope, graph                as they are written
- *     wishes                      what is asked for next
- *     stored N                    as it is read back from the tables, from N percent on
+ *     text, csv, json, sarif, periscope, graph                the output in that format
+ *     wishes                      the next measurements requested
+ *     stored N                    as read back from the tables, from N percent on
  */
 #include "diagnose/search/search.h"
 #include "tests/fixtures/outline.h"

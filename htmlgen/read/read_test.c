@@ -219,12 +219,12 @@ static void test_sample(const char *name, struct experiment *e)
 /* ---- damaged ones ------------------------------------------------------------------------------------------ */
 
 /*
- * What comes of a page with something else in it, to the letter: tests/print/damage.cases. A case has
+ * The result of reading a modified page, compared verbatim: tests/print/damage.cases. A case has
  *
- *     page                        of the tests' sources; or "sample NAME": what is written of that
- *     numbers                     each number of its head in turn is another one
- *     texts                       each text of it is another text, and each key another key
- *     blocks                      each block is cut, and left out
+ *     page                        of the tests' sources; or "sample NAME": the output for that sample
+ *     numbers                     each number of its head is changed in turn
+ *     texts                       each text is replaced by another text, and each key by another key
+ *     blocks                      each block is truncated, and removed
  */
 struct damaging {
     struct buf page;

@@ -587,14 +587,14 @@ static void test_limits(void)
 }
 
 /*
- * What comes of configurations, and of such with a mistake: tests/print/configurations.cases. A case has
+ * Results of configurations, and of configurations with a mistake: tests/print/configurations.cases. A case has
  *
  *     configuration
- *     read           what is read of it, and said
- *     without        with each attribute and each element left out
- *     as WORD        with that in the place of each attribute's value
- *     called         with each attribute and each element called otherwise
- *     twice          with each element that has no other in it twice
+ *     read           the configuration as read, and the messages
+ *     without        with each attribute and each element removed
+ *     as WORD        with the value of each attribute replaced by the word
+ *     called         with each attribute and each element renamed
+ *     twice          with each element without children duplicated
  */
 static void forget_configuration(void *ctx, const char *name)
 {

@@ -908,16 +908,16 @@ static void test_drawn_names(void)
 }
 
 /*
- * What is said of formulas that somebody has not finished, or has left something out of: tests/formulas/unfinished.cases. A case has
+ * Messages about incomplete formulas: tests/formulas/unfinished.cases. A case has
  *
  *     functions     "NAME PARAMETERS = FORMULA", a line each
  *     formula
- *     cut           each beginning of it
- *     without       with each of its words left out
- *     twice         with each of its words twice
- *     with WORD     with that between each two of its words
+ *     cut           each prefix of it
+ *     without       with each of its words removed
+ *     twice         with each of its words duplicated
+ *     with WORD     with the word inserted between each two of its words
  *
- * and for each the sentence, or the formula as it is written, its operands, and what it is of 2, 3, 4 and so on (without a sign).
+ * and for each the message, or the formula as printed, its operands, and its absolute value for operands 2, 3, 4, ...
  */
 struct unfinished {
     struct expr_functions functions;

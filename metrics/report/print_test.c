@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `print` makes of an experiment, to the letter: tests/print/print.cases (tests/cases.h). A case has
+ * The output of `print` for an experiment, compared verbatim: tests/print/print.cases (tests/cases.h). A case has
  *
- *     sample                     heat, facts, memory, waits, two-runs, hostile (tests/fixtures/sample_experiments.c); or
- *     drawing                    see tests/fixtures/outline.c; its a.c is the source that is given, without its last line's end
+ *     sample                     heat, facts, memory, waits, two-runs, hostile (tests/fixtures/sample_experiments.c)
+ *     drawing                    or see tests/fixtures/outline.c; its source is a.c, without the final newline
  *     by LEVEL [OPTION...]       the rows of a level; format=WORD top=N sort=NAME threshold=N scope=GLOB of=PLACE -diff
  *                                -tree -no-legend; in options '_' is a blank, '~' a '_'
  *     memory KIND [OPTION...]    reference, array, evictor
  *     table NAME [OPTION...]
- *     sources                    what is told of sources without text
+ *     sources                    messages about sources without text
  *
- * and of whole builds, from files in a folder, tests/print/built.cases, and from outlines, tests/print/outlines.cases. A case has, besides
- * what is printed,
+ * Complete builds: from files in a folder in tests/print/built.cases, from outlines in tests/print/outlines.cases. A
+ * case also has
  *
- *     modules                    outlines of what is in the modules (tests/fixtures/experiment_outline.h), behind "= PATH" each; then nothing is
- *                                read from files but sources
- *     program                    machine code: "procedure NAME", then its bytes, with what they are behind a ';'
+ *     modules                    outlines of the modules (tests/fixtures/experiment_outline.h), each after "= PATH";
+ *                                then only sources are read from files
+ *     program                    machine code: "procedure NAME", then its bytes, with the instruction after a ';'
  *     code FILE                  another binary, of the tests' sources
- *     samples, samples 2, 3      measurements (tests/fixtures/experiment_outline.h), of the runs a, b and c. PROGRAM, OTHER: path and build id
+ *     samples, samples 2, 3      measurements (tests/fixtures/experiment_outline.h) of the runs a, b and c. PROGRAM,
+ *                                OTHER: path and build id
  *     structure, structure 2     structure.xml and structure2.xml
  *     source, source 2, 3        1/a.c, 2/a.c and 3/a.c
- *     config                     what stands in the configuration besides its runs; "no file": there is none, and run a alone; or a whole file of HPCVIEW's
- *     wishes                     what the command line adds to it, see wishes[]
- *     database                   of the tests' sources a page, in place of all that; with damage: OLD|NEW, a line each
- *     warnings, gate, recipes    what is told; is a gate's formula true; how the runs are measured
- *     find RUN OPERAND           the metric that the operand of a formula means, seen from the run ("-": from all)
- *     measured                   of each module, the runs that have it
- *     places, calls, columns     all there is of each: of places and frames with their values, of columns what is said of them
- *     runs, processes            what is known of them
- *     anonymous                  from then on, for strangers; public TEXT: what they see of that
- *     init, wanted               the configuration to start from; columns that are for diagnoses alone
+ *     config                     contents of the configuration in addition to its runs; "no file": none, only run a; or
+ *                                a complete HPCVIEW file
+ *     wishes                     command line settings, see wishes[]
+ *     database                   a page of the tests' sources instead of these; with damage: OLD|NEW, one per line
+ *     warnings, gate, recipes    the warnings; whether a gate's formula is true; how the runs are measured
+ *     find RUN OPERAND           the metric denoted by a formula's operand, as seen from the run ("-": from all)
+ *     measured                   for each module, the runs that contain it
+ *     places, calls, columns     all of each: places and frames with their values, columns with their descriptions
+ *     runs, processes            all data about them
+ *     anonymous                  from then on, anonymized; public TEXT: the anonymized text
+ *     init, wanted               the initial configuration; columns that only diagnoses use
  *
- * all of the case before where they are not given or "none". In samples, "again" begins a repetition of the run. Options: -arm; -keep: the
- * measurements keep their functions; -gone: the program is not there any more, or, -moved, by its build id alone; -rebuilt: it is, with
- * another build id; -debuginfo: its debug file is kept by its build id; -databases: the runs are databases; -back: the experiment is written as one, and read.
+ * Missing parts, and those that are "none", are those of the previous case. In samples, "again" starts a repetition of
+ * the run. Options: -arm; -keep: the measurements contain their functions; -gone: the program was removed, or, -moved,
+ * is found only by its build id; -rebuilt: it has another build id; -debuginfo: its debug file is stored by its build
+ * id; -databases: the runs are databases; -back: the experiment is written as a database and read back.
  */
 #include "tests/fixtures/outline.h"
 #include "htmlgen/htmlgen.h"

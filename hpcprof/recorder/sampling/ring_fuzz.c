@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libFuzzer target: any bytes in a thread's ring buffer, which lies in the memory of a program that may write anywhere. Every
- * sample is counted once, with an event there is; what is damaged ends the drain.
+ * libFuzzer target: any bytes in a thread's ring buffer, which is in the memory of a program that may write anywhere.
+ * Every sample is counted once, with an existing event; damage ends the drain.
  *
- *     byte 0     bit 0: call paths; bits 1, 2: how many events; bit 3: by frequency; bit 4: not measuring
- *     byte 1     where the ring begins, in eights
- *     byte 2     bits 0 to 3: the control page is damaged: the head is ahead of what was written, or behind what was read
+ *     byte 0     bit 0: call paths; bits 1, 2: number of events; bit 3: by frequency; bit 4: not measuring
+ *     byte 1     start of the ring, in units of eight bytes
+ *     byte 2     bits 0 to 3: damage of the control page: the head is after the written data, or before the read data
  *     the rest   records
  */
 #include "hpcprof/recorder/output/paths.h"
