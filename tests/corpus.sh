@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every fuzz target (FUZZERS in the makefile) takes every file of its corpus, tests/corpus/NAME/ for NAME_fuzz, without crash or hang.
+# Every fuzz target (FUZZERS in the makefile) reads every file of its corpus, tests/corpus/NAME/ for NAME_fuzz, without crash or hang.
 . "$top_srcdir/tests/lib.sh"
 
 for target in $FUZZERS; do

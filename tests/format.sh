@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every C file is formatted by clang-format with the file at the top. Details depend on its version, so others are not used. Test programs
-# whose line numbers count, and examples, are laid out by hand.
+# Every C file is formatted by clang-format with the file at the top. Details depend on its version, so other versions
+# are not used. Test programs whose line numbers matter, and examples, are formatted by hand.
 . "$top_srcdir/tests/lib.sh"
 
 version=14

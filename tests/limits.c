@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * limits TEST ARGS...: runs a test with limits on time and memory, which are generous: they end what hangs or runs
- * away, not what is slow. What the test leaves behind is an error too: a process that goes on, a file in TMPDIR. The
- * words come as TAP's "Bail out!". In tests in C, memory that nobody wrote yet is filled (glibc): what reads one too far
- * of a growing array meets no pointer there, and no number that is right. The last line is the time that the test took:
+ * limits TEST ARGS...: runs a test with limits on time and memory, which are generous: they stop tests that hang or use
+ * unlimited memory, not slow ones. Leftovers are errors too: a process that still runs, a file in TMPDIR. Errors are
+ * printed as TAP's "Bail out!". In C tests, uninitialized memory is filled (glibc), so that reads past the end of a
+ * growing array find neither valid pointers nor plausible numbers. The last line is the time that the test took:
  * "# took: 12.3 s, 8.1 s of processors".
  *
  *     TEST_SECONDS     1200        TEST_MEGABYTES     8000, of all its processes together
@@ -117,7 +117,7 @@ static long limit(const char *name, long otherwise)
     return given && *given ? atol(given) : otherwise;
 }
 
-/* ---- what is left behind ------------------------------------------------------------------------------------------
+/* ---- leftovers ------------------------------------------------------------------------------------------------------
  */
 
 static char own_tmp[4096];
@@ -178,7 +178,7 @@ static bool say_processes(void)
     return left;
 }
 
-/* ---- the whole
+/* ---- main program
  * --------------------------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t told_to_end;

@@ -5,8 +5,8 @@
 #
 #     top_srcdir=.. top_builddir=$PWD sh ../tests/perf-compare.sh ./program args
 #
-# Lines count as equal where their shares differ by no more than four standard deviations of two samplings of that size (the two are
-# different runs), plus half a percentage point for what differs between the runs themselves (pages, caches, other programs).
+# Lines count as equal if their shares differ by no more than four standard deviations of two samplings of that size (the two are
+# different runs), plus half a percentage point for differences between the runs themselves (pages, caches, other programs).
 . "$top_srcdir/tests/lib.sh"
 
 need perf

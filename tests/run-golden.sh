@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Golden cases: tests/COMMAND/CASE/cmd is a shell script, run in a folder of its own; what it prints (and its status, where that
-# is not 0) must be the file `out` beside it. GOLDEN=write make check TESTS=tests/run-golden.sh rewrites; git diff is the review.
+# Golden cases: tests/COMMAND/CASE/cmd is a shell script, run in a folder of its own; its output (and its status if that
+# is not 0) must equal the file `out` next to it. GOLDEN=write make check TESTS=tests/run-golden.sh rewrites; git diff is the review.
 # ONLY=COMMAND/CASE runs one (a shell pattern). In cmd: $hpcview, $case_dir (the case's folder), $top_srcdir, $top_builddir.
 . "$top_srcdir/tests/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A thousand properties over a million places; the floor is what the same conditions take as formulas of metrics, by one thread.
+# A thousand properties over a million places; the lower bound is the time of the same conditions as metric formulas, by
+# one thread.
 . "$top_srcdir/tests/bench/lib.sh"
 speed=$top_builddir/tests/bench/diagnose_speed
 places=${PLACES-1000000}

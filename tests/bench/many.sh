@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Many processes, and many places: memory and time of `hpcview build` on generated measurements, beside reading the same bytes (cksum).
-# PROCESSES=4096 is a day's job on a cluster; fewer show the same memory, because it follows what is distinct in the code.
+# Many processes, and many places: memory and time of `hpcview build` on generated measurements, compared with reading
+# the same bytes (cksum). PROCESSES=4096 is a day's job on a cluster; fewer show the same memory, because it depends on
+# the number of distinct code places.
 . "$top_srcdir/tests/bench/lib.sh"
 
 make_many=$top_builddir/tests/bench/make_many

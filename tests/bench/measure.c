@@ -2,9 +2,9 @@
  * measure FILE COMMAND ARGS... - run a command and add one line to FILE: "wall cpu rss status", in seconds, seconds and
  * KiB.
  *
- * cpu is user and system time of the command and of the children it waited for; rss is the largest resident size any
- * one of them reached. The command's output goes to /dev/null, its errors pass. Small itself, so that what fork leaves
- * in rss does not matter.
+ * cpu is user and system time of the command and of the children it waited for; rss is the largest resident size of any
+ * one of them. The command's output goes to /dev/null, its errors are passed on. This program is small, so that its
+ * memory inherited by fork does not affect rss.
  */
 #include <fcntl.h>
 #include <stdio.h>

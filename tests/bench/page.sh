@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The page: what the same costs of 150,000 lines take as a database and as other tools' pages (seconds, bytes, files); then
+# The page: size and cost of the same 150,000 lines as a database and as other tools' pages (seconds, bytes, files); then
 # seconds of the main thread in a headless Chromium (first view, an arrow key, a sort, ten frames of scrolling, opening
 # everything) and its heap, over that database and over others of many places and of many metrics.
 . "$top_srcdir/tests/bench/lib.sh"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What call paths cost above recording without them: run time and CPU time, for both samplers and the timer, beside what
-# perf record --call-graph dwarf costs above perf record; sizes of the files. Pairs are run in turn, figures are medians of the
-# pairs' quotients; then all of it above the bare run. What a path costs stands out of the noise at the highest rate only. ROUNDS
-# (default 5) pairs each; RATES; PROGRAM (a command) and DEPTH (its frames) instead of the example.
+# The cost of call paths compared with recording without them: run time and CPU time, for both samplers and the timer,
+# next to the cost of perf record --call-graph dwarf compared with perf record; sizes of the files. Pairs are run
+# alternately, figures are medians of the pairs' quotients; then all of it compared with the bare run. The cost of a path
+# exceeds the noise only at the highest rate. ROUNDS (default 5) pairs each; RATES; PROGRAM (a command) and DEPTH (its
+# frames) instead of the example.
 . "$top_srcdir/tests/bench/lib.sh"
 rounds=${ROUNDS:-5}
 depth=${DEPTH:-30}

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What record --phases costs: a passage of a barrier by two threads or ranks, bare, recorded and with its barriers, for each runtime; three programs in
-# the manner of SPLASH-2 bare, recorded, and with everything watched (a line for each episode, into a file). Two ratios: to the bare program, and
-# to the one that is sampled alone. The aim for the programs is 1.005: they run for a second, for starting and ending the recorder takes 10 ms.
-# ROUNDS (default 5) pairs each.
+# The cost of record --phases: a barrier passage of two threads or ranks, bare, recorded and with its barriers, for each
+# runtime; three programs in the manner of SPLASH-2 bare, recorded, and with everything watched (a line for each episode,
+# into a file). Two ratios: to the bare program, and to the one that is only sampled. The target for the programs is
+# 1.005: they run for a second, because starting and ending the recorder takes 10 ms. ROUNDS (default 5) pairs each.
 . "$top_srcdir/tests/bench/lib.sh"
 rounds=${ROUNDS:-5}
 : "${CC:=cc}"

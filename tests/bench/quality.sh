@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hpcview quality's bounds against cycles measured here (14 kernels in four builds, data in the first cache), beside llvm-mca's estimates of
-# the same loops; then its speed. A bound should be close to what is measured, and not above it. Somebody else's work on the same core
-# makes what is measured larger: run it on a machine that has nothing else to do.
+# hpcview quality's bounds compared with cycles measured here (14 kernels in four builds, data in the L1 cache), next to
+# llvm-mca's estimates of the same loops; then its speed. A bound should be close to the measured value but not above it.
+# Other load on the same core increases the measured values: run it on an idle machine.
 . "$top_srcdir/tests/bench/lib.sh"
 here=$top_srcdir/tests/bench
 HPCVIEW_MACHINES=$top_srcdir/share/machines

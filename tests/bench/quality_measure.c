@@ -1,9 +1,9 @@
 /*
- * Cycles for each number that the kernels take, measured: `quality_measure` prints NAME CYCLES a line.
+ * Measures cycles per number processed by the kernels: `quality_measure` prints NAME CYCLES a line.
  *
- * The time stamp counter runs at a frequency of its own: a chain of additions between registers, which takes a cycle each
- * on every core, says how much faster the core runs. (Not of a constant: some cores do those at no cost.) The difference
- * of two lengths leaves out what is before and behind the loop; the least of many runs, what the machine did meanwhile.
+ * The time stamp counter has a fixed frequency: a chain of register additions, which take one cycle each on every core,
+ * gives the core's frequency. (Not of a constant: some cores execute those at no cost.) The difference of two lengths
+ * eliminates the code around the loop; the minimum of many runs eliminates disturbances by other programs.
  *
  * Wide vectors change the frequency: for half a millisecond after the first of them the core works at a fraction of its
  * rate, then at a lower frequency until they have been gone for as long (Intel's optimization manual, 248966, "Skylake

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What recording costs: run time under `hpcview record` over the bare run's, for both samplers at three rates, beside perf record and
-# gprofng at the same rate; start and end; file size; memory. Without call paths, as those (paths.sh has these), but for one row. Pairs are run in turn, figures are medians of the pairs' quotients.
+# The cost of recording: run time under `hpcview record` relative to the bare run, for both samplers at three rates, next
+# to perf record and gprofng at the same rate; start and end; file size; memory. Without call paths, like those
+# (paths.sh measures these), except for one row. Pairs are run alternately, figures are medians of the pairs' quotients.
 # ROUNDS (default 5) pairs each; PROGRAM (a command) instead of the example.
 . "$top_srcdir/tests/bench/lib.sh"
 rounds=${ROUNDS:-5}

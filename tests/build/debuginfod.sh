@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A stripped binary, a rebuilt one, a removed one: the files in the cache of debuginfod's client are used, and none of another build.
+# A stripped binary, a rebuilt one, a removed one: files in the cache of debuginfod's client are used, except those of
+# other builds.
 . "$top_srcdir/tests/lib.sh"
 
 cd "$scratch" || exit 99

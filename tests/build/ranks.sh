@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A parallel run is one thing: wrappers and launchers are no ranks, all ranks use one folder, two starts do not mix, a missing rank is named, and
-# what all ranks have to say is said once.
+# Parallel runs: wrappers and launchers are not ranks, all ranks use one folder, two starts are kept separate, a missing
+# rank is named, and messages common to all ranks are printed once.
 . "$top_srcdir/tests/lib.sh"
 cd "$scratch" || exit 99
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# hpcview compare with real programs: one that does twice as much, the same one twice, one that fails. What differs is far more
+# hpcview compare with real programs: one that does twice as much, the same one twice, one that fails. Differences are far more
 # than any load of the machine; tests/compare/trials.py tries small differences.
 . "$top_srcdir/tests/lib.sh"
 

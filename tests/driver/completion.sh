@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What bash completes, from the same tables as --help; zsh and fish if they are installed.
+# Bash's completions, from the same tables as --help; zsh's and fish's if they are installed.
 . "$top_srcdir/tests/lib.sh"
 need bash
 completions=$top_srcdir/share/completions

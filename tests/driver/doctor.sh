@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hpcview doctor: a line for each kind of measurement, each that fails with its cure, and what it finds is true.
+# hpcview doctor: a line for each kind of measurement, with a remedy for each that fails, and correct results.
 . "$top_srcdir/tests/lib.sh"
 : "${CC:=cc}"
 

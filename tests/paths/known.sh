@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs that know who called whom (programs/): every recorded path is one of theirs, and reaches the first function.
+# Programs that know their own call paths (programs/): every recorded path is one of theirs, and reaches the first function.
 # shellcheck disable=SC2086 # "ccache gcc" is a compiler too
 . "$top_srcdir/tests/lib.sh"
 need_recording

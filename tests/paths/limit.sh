@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# More paths than are kept (here some hundred contexts): they are cut where they are visited least, also those that came first; nothing
-# is lost, and what is cut is counted.
+# More paths than the limit (here some hundred contexts): the least visited ones are cut, even if they came first; no
+# sample is lost, and cuts are counted.
 # shellcheck disable=SC2086 # "ccache gcc" is a compiler too
 . "$top_srcdir/tests/lib.sh"
 need_recording

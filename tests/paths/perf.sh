@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Against `perf record --call-graph dwarf`: what each function has with all it called, as a share, on real optimized programs, as a table:
+# Comparison with `perf record --call-graph dwarf`: each function's inclusive share, on real optimized programs, as a table:
 # functions as they were compiled, and then those inlined into others with them (CPython's _PyEval_Vector has half of a program by itself, and
 # nearly all of it with the one that PyEval_EvalCode has inlined, at the bottom of every stack; perf report calls that one "(inlined)" and
 # gives it a row of its own). By hand, for it takes minutes: `make check-long`, or PROGRAMS="python3 sqlite3" for some. Fails where

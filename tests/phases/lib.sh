@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What tests of phases share: programs with planned arrivals say by their own clocks what barriers saw (programs/planned.h); what was recorded is the
+# Shared by tests of phases: programs with planned arrivals print the times at their barriers by their own clocks (programs/planned.h); the recorded ones are the
 # same. Life: . tests/lib.sh; . tests/phases/lib.sh; planned WHAT SOURCE COMMAND <<END ... END
 programs=$top_srcdir/tests/phases/programs
 cd "$scratch" || exit 99

@@ -1,24 +1,24 @@
 /*
- * A measurement from a drawing, so that tests know exactly what was measured:
+ * A measurement from a drawing, so that tests know its exact contents:
  *
  *     make_measurement OUT.hpcprof < drawing
  *
- *     event NAME PERIOD UNIT [FLAGS]  then counts may name it; flags as numbers (enum hpcprof_event_flags)
- *     module PATH [BUILD_ID]          the module of the lines after it
+ *     event NAME PERIOD UNIT [FLAGS]  an event for counts; flags as numbers (enum hpcprof_event_flags)
+ *     module PATH [BUILD_ID]          the module of the following lines
  *     process COMMAND [RANK]          a new process (with its main thread)
- *     ended STATUS BEGIN END [cut]    when it lived, in ns, and how it ended; cut: before it wrote what it did last
- *     noted NAME VALUE                what else is known of it
+ *     ended STATUS BEGIN END [cut]    its lifetime in ns and its exit status; cut: before its final data were written
+ *     noted NAME VALUE                another fact about it
  *     thread NAME                     a new thread of it
- *     lived BEGIN END CPU             when the thread did, and how long on processors
+ *     lived BEGIN END CPU             the thread's lifetime and CPU time
  *     at HEX EVENT SAMPLES            samples at an address of the module
- *     from HEX...                     what follows was called there, outermost first; without addresses: not known
- *     cut WORDS...                    as from, for a path without beginning: why ("_" for blanks)
- *     line PROC FILE LINE EVENT N     samples at a line; "-" leaves PROC or FILE out; PROC@FILE: the procedure's file
- *     region NAME                     what follows is in that region, inside those open; "-" leaves the innermost
- *     total EVENT VALUE               what the thread's counter said at its end
- *     lost EVENT N                    samples the kernel lost
- *     evict HEX HEX N                 a row of the table "evictors": what was at the first address made room for the
- *                                     second, N times, in this thread and region
+ *     from HEX...                     callers of the following lines, outermost first; without addresses: unknown
+ *     cut WORDS...                    as from, for an incomplete path: the reason ("_" for blanks)
+ *     line PROC FILE LINE EVENT N     samples at a line; "-" omits PROC or FILE; PROC@FILE: the procedure's file
+ *     region NAME                     enters a region, inside those already open; "-" leaves the innermost
+ *     total EVENT VALUE               the final value of the thread's counter
+ *     lost EVENT N                    samples lost by the kernel
+ *     evict HEX HEX N                 a row of the table "evictors": the second address evicted the data of the
+ *                                     first, N times, in this thread and region
  *     fact TABLE NAME N               a row of the table: its name and its value
  */
 #include "hpcprof/hpcprof.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Where the kernel refuses perf events: the sentence names the setting and the remedy; without an event asked for, a timer is measured.
+# The kernel refuses perf events: the message names the setting and the remedy; without a requested event, a timer is measured.
 . "$top_srcdir/tests/lib.sh"
 programs=$top_srcdir/tests/record/programs
 : "${CC:=cc}"

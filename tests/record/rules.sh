@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The rules of hpcprof/recorder/recorder.h for code in the measured program: nothing of its heap, no output, none of its locks.
+# The rules of hpcprof/recorder/recorder.h for code in the measured program: it must not use the program's heap or locks, nor print.
 . "$top_srcdir/tests/lib.sh"
 
 command -v nm >/dev/null || skip_all "no nm"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Chains of inlined calls, address by address, against llvm-symbolizer's; tests/exactness/chains.py knows which may differ.
+# Chains of inlined calls, address by address, compared with llvm-symbolizer's; tests/exactness/chains.py lists permitted differences.
 . "$top_srcdir/tests/lib.sh"
 src=$top_srcdir/tests/exactness/src
 command -v python3 >/dev/null || skip_all "no python3 here"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Outlines of small sources, compiled once and kept (objects/NAME.so.gz), against those a person has looked at, without addresses; and all that is
-# written of the same objects, to the last address and line (NAME.xml): what changes there is to be looked at too. What the compilers of
-# this machine make of the same sources is exactness.sh's matter. GOLDEN=write rewrites both, OBJECTS=write the objects of those compilers
-# that are here in the version named.
+# Outlines of small sources, compiled once and kept (objects/NAME.so.gz), compared with reviewed ones, without addresses;
+# and the complete output for the same objects, to the last address and line (NAME.xml): changes in it must be reviewed
+# too. exactness.sh tests the output of this machine's compilers for the same sources. GOLDEN=write rewrites both,
+# OBJECTS=write the objects of those compilers that are installed in the version named.
 . "$top_srcdir/tests/lib.sh"
 src=$top_srcdir/tests/exactness/src
 objects=$top_srcdir/tests/structure/objects

@@ -1,14 +1,14 @@
 /*
- * A library to preload: lets one call fail, or all from one on.
+ * A library to preload: makes one call fail, or all from one on.
  *
  *     TORTURE=KIND:N     the N-th call of the kind fails; KIND:N+ that one and all after it; KIND:0 none;
  *                        KIND:N! the process is killed there
- *     TORTURE_IN=NAME    only in programs of that file name
- *     TORTURE_LOG=FILE   how many calls of the kind there were
+ *     TORTURE_IN=NAME    only in programs with that file name
+ *     TORTURE_LOG=FILE   logs the number of calls of the kind
  *
- * Kinds: memory, open, read, write, map, rename (and what else makes names; what removes them never fails, or nobody
- * could clean up), thread. The recorder's system calls, which pass the C library by, come through syscall() and are of
- * the same kinds.
+ * Kinds: memory, open, read, write, map, rename (and other calls that create names; those that remove names never fail,
+ * because clean-up requires them), thread. The recorder's system calls, which bypass the C library, go through
+ * syscall() and have the same kinds.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

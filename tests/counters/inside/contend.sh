@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# More events than counters, other users of the counters, and what the kernel forbids.
+# More events than counters, other users of the counters, and restrictions by the kernel.
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1
 

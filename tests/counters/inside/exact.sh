@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every program once, for the host, which knows how often each instruction of it is executed.
+# Every program once, for the host, which counts the executions of each instruction.
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1
 kept=$PWD/measured

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For the tests in the guest: tests/lib.sh, the programs, and what `hpcview info` says in figures.
+# For the tests in the guest: tests/lib.sh, the programs, and values printed by `hpcview info`.
 . "$top_srcdir/tests/lib.sh"
 programs=$top_builddir/programs
 hpcview=${installed-$hpcview}

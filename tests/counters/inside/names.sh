@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Events by name, and by which sampler: those that PAPI knows, those that the kernel has for it, and what the processor lacks.
+# Events by name, and their samplers: those that PAPI supports, their kernel equivalents, and those that the processor lacks.
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1
 run "$hpcview" events --all

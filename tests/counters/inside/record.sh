@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Recording with counters that overflow: which events, who else wants them, and what threads and processes do meanwhile.
+# Recording with counters that overflow: events, competing users of the counters, and activities of threads and processes.
 . "$top_srcdir/tests/counters/inside/inside.sh"
 paranoid -1
 

@@ -1,11 +1,11 @@
 /*
- * Arrivals as planned: thread i works (1 + i x step) ms before each barrier, the last one longest, and says by its own
- * clock when it arrived. plan_end prints what the barriers saw, to be compared with what was recorded:
+ * Planned arrivals: thread i works (1 + i x step) ms before each barrier, the last one longest, and records its arrival
+ * by its own clock. plan_end prints the times at the barriers, for comparison with the recording:
  *
  *     NAME EPISODES THREADS BARRIER_MS IDLE_MS PHASE_MS LAST
- *     order NAME EPISODE THREAD@MS THREAD@MS ...               as they came
+ *     order NAME EPISODE THREAD@MS THREAD@MS ...               in order of arrival
  *
- * PHASE_MS is 0 where the program does not know when the phases began.
+ * PHASE_MS is 0 if the program does not know the starts of the phases.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * For what depends on wall time, --delay and --duration: burns while the first SECONDS of its life last, lets others
- * run for a while, burns 300 ms more, and says what CPU time it had used by when. However busy the machine is, "early"
- * was used before SECONDS were over, and the last 300 ms long after; so a test need not know how much time it got.
+ * For tests of wall time, --delay and --duration: burns for the first SECONDS of its life, yields for a while, burns
+ * 300 ms more, and prints its CPU time at each of these points. On any load, "early" was used before SECONDS had
+ * passed, and the last 300 ms long after; so a test need not know how much CPU time it got.
  */
 #include "burn.h"
 #include <unistd.h>
