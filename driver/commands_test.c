@@ -298,7 +298,7 @@ int fake_gethostname(char *name, size_t size)
     return 0;
 }
 
-/* PROGRAM exists if it equals BROWSER, and its name determines the exit status. */
+/* $OPENER succeeds; other programs end as their names say (exitN, signalN), or do not exist. */
 int fake_execlp(const char *program, const char *arg0, ...)
 {
     va_list rest;

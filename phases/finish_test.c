@@ -587,7 +587,8 @@ static void test_groups(void)
     hpcprof_free(p);
 }
 
-/* Ranks from several barriers meet at the next one: the phase began at the barrier that was released last. */
+/* A rank released from one group's barrier goes on to another's: its phase began when the last rank had arrived at the
+   first barrier, whichever rank goes on. */
 static void test_from_group_to_group(void)
 {
     for (uint32_t goes_on = 0; goes_on < 3; goes_on++)
@@ -1184,7 +1185,7 @@ static bool barrier_is_derived(struct hpcprof *p, uint32_t row)
     return same;
 }
 
-/* The remaining rows began before the first barrier. */
+/* A row number after the last barrier means that the phase began before the first one. */
 static uint32_t begun_by(struct hpcprof *p, enum phases_table which, uint32_t row)
 {
     uint32_t begun = row_in(p, which, row, "begun");

@@ -55,7 +55,7 @@ static size_t shared_of(const char *path, const char *other, size_t n)
     return path_common_folder(guarded_copy(&rooms[0], path, n), guarded_copy(&rooms[1], other, n), n);
 }
 
-/* The bytes after the end of a path are random and must not change. */
+/* The bytes after the end of a path do not belong to it: they are filled beforehand and must be ignored. */
 static void test_paths(void)
 {
     char path[64], other[64], want[64];
@@ -481,7 +481,7 @@ static void draw_rows(const struct shape *s, struct table_list *l, struct strtab
             strcpy(texts[i][row], text);
             find_said(wanted[i], &counts[i], text)->sum += value;
         }
-    for (unsigned i = 0; i < TABLES; i++) /* attributes of rows as forwarded by a document */
+    for (unsigned i = 0; i < TABLES; i++) /* values of each row as stored in its document, merged there */
         for (size_t row = 0; row < table_row_count(tables[i]); row++) {
             const union table_cell *cells = table_row(tables[i], row);
             struct said *w = find_said(wanted[i], &counts[i], texts[i][row]);

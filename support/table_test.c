@@ -576,7 +576,8 @@ static void test_ends(void)
     release(&to);
 }
 
-/* A mapping given for a name takes precedence over a table of that name; rows missing from it are dropped. */
+/* A mapping given for a name takes precedence over a table of that name; references to rows missing from it are
+   dropped. */
 static void test_mapping_first(void)
 {
     static const uint32_t places[] = {8, 9}, rows[] = {5};

@@ -456,8 +456,7 @@ static const struct function *only_at(const struct function_table *t, vaddr addr
     return f == FUNCTION_NONE ? NULL : &t->functions[f];
 }
 
-/* The bytes after the last function of a table belong to no function: the result is the same if they are not
-   readable. */
+/* Memory after the last function of a table is not read: the same number is found if it is inaccessible. */
 static size_t found_at_edge(const struct function_table *t)
 {
     static struct guarded_room edge;

@@ -569,7 +569,7 @@ static void test_timers(void)
     hpcrec_timers_end(t);
     c->events[0].conf.kind = RECORD_PERF;
     c->event_count = 4;
-    /* of a missing thread; the caller that begins one holds the lock */
+    /* for a thread that does not exist; the caller holds the lock */
     is_locked = true;
     hpcrec_timers_begin(t, 1 << 22);
     is_locked = false;

@@ -77,7 +77,7 @@ struct cie {
 struct fde {
     uint64_t begin, size;
     const struct cie *cie;
-    unsigned astray; /* stated distance error of its CIE */
+    unsigned astray; /* error in bytes of the reference to its CIE */
     struct step steps[STEPS];
     unsigned count;
 };
