@@ -97,8 +97,7 @@ check_match "with properties of one's own, these too" "$out" "Mine,"
 run "$hpcview" print --table findings io.m
 check "they are found, not measured" test "$status" != 0
 
-# ---- errors
-# ---------------------------------------------------------------------------------------------------------------------
+# ---- errors ----------------------------------------------------------------------------------------------------------
 mkdir bad
 cat >bad/a.asl <<'END'
 PROPERTY A { REFINES B; CONDITION: T > 1; SEVERITY: 3; }

@@ -82,8 +82,7 @@ name="Fortran's coarrays, two images"
 ! made "$name" caf caf -o zoo-caf zoo.f90 ||
     animal "$name" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 sh -c 'cafrun -n 2 --oversubscribe ./zoo-caf 2>/dev/null'
 
-# ---- observed by other tools, and programs that bypass the C library
-# ---------------------------------------------------
+# ---- observed by other tools; programs that bypass the C library --------------------------------------------------------
 for name in uring traces clones; do $CC -O1 -g -w -o "$name" "$programs/$name.c" || exit 99; done
 animal "writes through io_uring" ./uring
 animal "a parent that traces its child" ./traces

@@ -33,8 +33,7 @@ if [ -n "$EXACT" ]; then
     fi
 fi
 
-# ---- events with a count of zero
-# -----------------------------------------------------------------------------------------------------
+# ---- events with a count of zero -------------------------------------------------------------------------------------
 record nothing -e L1D_CACHE_REFILL@1009 -- "$programs/shares" 500
 check "an event that counts 0 is recorded" test "$status" = 0
 check_equal "an event that counts 0: no samples" "$(figure L1D_CACHE_REFILL samples)" 0
@@ -72,8 +71,7 @@ if [ -n "$EXACT" ]; then # (of one processor)
     wait $hog
 fi
 
-# ---- permissions
-# -----------------------------------------------------------------------------------------------------------------
+# ---- permissions -----------------------------------------------------------------------------------------------------
 # as_user records to a folder of its own
 permitted() {
     rm -rf "$scratch/permitted"
