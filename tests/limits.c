@@ -232,7 +232,7 @@ static void print_time(long begun)
 
 static void fill_memory(const char *test)
 {
-    static const char in_c[] = "test"; /* name_test, and the copies that tests/mutation/run.sh makes */
+    static const char in_c[] = "test"; /* name_test, and the copies that tests/mutation/run makes */
     size_t n = strlen(test);
     if (n >= strlen(in_c) && strcmp(test + n - strlen(in_c), in_c) == 0)
         setenv("MALLOC_PERTURB_", "165", 0);

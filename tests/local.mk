@@ -7,7 +7,7 @@ dist_check_SCRIPTS += %D%/install/installed.sh
 dist_check_SCRIPTS += %D%/build/bad-configuration.sh %D%/compare/compare.sh %D%/compare/pairs.sh %D%/print/schema.sh
 EXTRA_DIST += %D%/compare/kernels.c %D%/compare/ten.c %D%/compare/trials.py %D%/print/validate.py
 EXTRA_DIST += %D%/walkthrough/toy.c %D%/walkthrough/shown.mjs
-EXTRA_DIST += %D%/mutation/run.sh %D%/mutation/mutants.pl %D%/mutation/equivalent.txt %D%/mutation/README.md
+EXTRA_DIST += %D%/mutation/run %D%/mutation/parts.txt %D%/mutation/equivalent.txt %D%/mutation/README.md
 EXTRA_DIST += %D%/lib.sh %D%/README.md %D%/e2e/page.mjs
 
 # what runs every test: limits on time and memory, and nothing may be left behind
