@@ -596,7 +596,7 @@ static void check_drawn(void)
 
 static void check_folder(const char *wanted)
 {
-    char *got = dir_unused("some/where/prog", "experiments");
+    char *got = dir_unused("some/where/prog", "experiments", NULL);
     CHECK_STR(got, wanted);
     mem_free(got);
 }

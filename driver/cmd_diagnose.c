@@ -140,7 +140,7 @@ static int look_at_program(struct session *s, const struct properties *p, struct
          *barrier_recorder = driver_library_path("libhpcview-record-phases.so"),
          *simulator = driver_library_path("libhpcview-simulate-qemu.so"),
          *heap = driver_library_path("libhpcview-simulate-heap.so");
-    char *keep = opt.keep ? mem_strdup(opt.keep) : dir_unused(argv[0], "experiments");
+    char *keep = opt.keep ? mem_strdup(opt.keep) : dir_unused(argv[0], "experiments", NULL);
     char *database = opt.database ? mem_strdup(opt.database) : mem_printf("%s.db", keep);
     options->one_program = true;
     struct campaign_experiments experiments = {.keep = keep,

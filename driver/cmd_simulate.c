@@ -146,7 +146,7 @@ static int simulate(struct session *s, struct mhsim_run_options *o, char **argv)
     int wait_status = 0;
     char *plugin = driver_library_path("libhpcview-simulate-qemu.so"),
          *heap = driver_library_path("libhpcview-simulate-heap.so");
-    char *dir = opt.out ? mem_strdup(opt.out) : dir_unused(argv[0], "measurements");
+    char *dir = opt.out ? mem_strdup(opt.out) : dir_unused(argv[0], "measurements", NULL);
     o->out_dir = dir;
     o->plugin = plugin;
     o->heap = heap;

@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The folder that this command is in; "": unknown. Caller frees. */
@@ -77,25 +76,12 @@ char *driver_share_path(const char *name)
 }
 
 /* Ranks of one start of a program share a folder of measurements. */
-static bool is_taken(const char *path, bool measurements)
+static bool is_shared(const char *path)
 {
-    struct stat st;
-    return lstat(path, &st) == 0 && (!measurements || hpcprof_own_rank() < 0 || hpcprof_has_other_job(path));
+    return hpcprof_own_rank() >= 0 && !hpcprof_has_other_job(path);
 }
 
 char *driver_measurement_dir(const char *program)
 {
-    static const char *const endings[] = {"db", "html", "measurements"}; /* the last one is the result */
-    char *dir = NULL;
-    bool taken = true;
-    for (unsigned i = 1; taken; i++) {
-        taken = false;
-        for (size_t k = 0; k < ARRAY_SIZE(endings); k++) {
-            mem_free(dir);
-            dir = i == 1 ? mem_printf("hpcview-%s.%s", path_base(program), endings[k])
-                         : mem_printf("hpcview-%s-%u.%s", path_base(program), i, endings[k]);
-            taken |= is_taken(dir, k == ARRAY_SIZE(endings) - 1);
-        }
-    }
-    return dir;
+    return dir_unused(program, "measurements", is_shared);
 }

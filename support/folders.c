@@ -30,9 +30,9 @@ int dir_make(const char *path, struct err *err)
     return status;
 }
 
-char *dir_unused(const char *program, const char *what)
+char *dir_unused(const char *program, const char *what, bool (*shared)(const char *path))
 {
-    const char *const endings[] = {"db", "html", what};
+    const char *const endings[] = {"db", "html", what}; /* the last one is the result */
     struct stat st;
     char *dir = NULL;
     for (unsigned i = 1, taken = 1; taken; i++) {
@@ -41,7 +41,7 @@ char *dir_unused(const char *program, const char *what)
             mem_free(dir);
             dir = i == 1 ? mem_printf("hpcview-%s.%s", path_base(program), endings[k])
                          : mem_printf("hpcview-%s-%u.%s", path_base(program), i, endings[k]);
-            taken |= lstat(dir, &st) == 0;
+            taken |= lstat(dir, &st) == 0 && !(shared && k == ARRAY_SIZE(endings) - 1 && shared(dir));
         }
     }
     return dir;

@@ -405,8 +405,8 @@ int dir_remove_tree(const char *path, struct err *);
    so that copies of a folder are read alike. `doing`: the action, for the error. Release in either case. */
 int dir_list(const char *dir, const char *ending, const char *doing, struct text_list *, struct err *);
 /* The default name of a program's results: hpcview-NAME.WHAT in the current folder, or hpcview-NAME-2.WHAT if that or a
-   database of that name exists, and so on. Caller frees. */
-char *dir_unused(const char *program, const char *what);
+   database of that name exists, and so on. `shared` (NULL: none is): may an existing result be used? Caller frees. */
+char *dir_unused(const char *program, const char *what, bool (*shared)(const char *path));
 /* As a shell finds a program: `name` in the first of the folders (as PATH has them; NULL: the system's) in which it can be
    run, an empty one being the current; a name with a slash is taken as it is. NULL: in none. Caller frees with mem_free. */
 char *path_search(const char *folders, const char *name);
