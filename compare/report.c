@@ -10,12 +10,11 @@ static const char *const clocks[] = {"CPU time", "wall time"}, *const clock_word
 int compare_format_parse(const char *word, enum compare_format *format, struct err *err)
 {
     static const char *const words[] = {"text", "markdown", "json", "junit", "sarif"};
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (strcmp(word, words[i]) == 0) {
-            *format = (enum compare_format)i;
-            return 0;
-        }
-    return err_set(err, ERR_USAGE, "unknown format '%s'; available: text, markdown, json, junit, sarif", word);
+    size_t i = str_index(word, words, ARRAY_SIZE(words));
+    if (i == ARRAY_SIZE(words))
+        return err_set(err, ERR_USAGE, "unknown format '%s'; available: text, markdown, json, junit, sarif", word);
+    *format = (enum compare_format)i;
+    return 0;
 }
 
 /* ---- words ------------------------------------------------------------------------------------- */

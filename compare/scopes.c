@@ -103,8 +103,7 @@ static struct compare_scope test(const double *values, size_t pairs, double peri
 static int largest_change_first(const void *a, const void *b)
 {
     const struct compare_scope *x = a, *y = b;
-    double v = fabs(x->difference.mean), w = fabs(y->difference.mean);
-    return v != w ? (v < w ? 1 : -1) : (x->place > y->place) - (x->place < y->place);
+    return order_largest(fabs(x->difference.mean), fabs(y->difference.mean)) ?: order_of(x->place, y->place);
 }
 
 void compare_find_scopes(const struct experiment *e, struct comparison *c)

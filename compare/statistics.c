@@ -96,8 +96,7 @@ unsigned compare_look_count(unsigned most)
 
 static int ascending(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return order_of(*(const double *)a, *(const double *)b);
 }
 
 void compare_discoveries(const double *p, size_t n, double q, bool *rejected)

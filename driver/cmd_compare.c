@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { STATUS_WORSE = 3, STATUS_UNKNOWN = 4 };
@@ -114,10 +113,8 @@ static double cpu_of_children(void)
 
 static double now(void *ctx)
 {
-    struct timespec t;
     (void)ctx;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return time_seconds();
 }
 
 /* From the first process's start to the last one's end, as they say: hpcview's own work after the run is not in it. */
@@ -183,10 +180,10 @@ static int record(struct runner *r, enum compare_side side, const char *dir, con
     int saved[2] = {-1, -1}, wait_status = 0;
     if (redirect(printed, saved, err) < 0)
         return -1;
-    double began = now(NULL), cpu = cpu_of_children();
+    double began = time_seconds(), cpu = cpu_of_children();
     int status = record_program(r->session, &opt.record, dir, &request, r->commands->argv[side], &wait_status, err);
     run->seconds[COMPARE_CPU] = cpu_of_children() - cpu;
-    run->seconds[COMPARE_WALL] = wall_of(dir, now(NULL) - began);
+    run->seconds[COMPARE_WALL] = wall_of(dir, time_seconds() - began);
     restore(saved);
     run->failed = record_exit_status(wait_status) != 0;
     return status;

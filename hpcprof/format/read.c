@@ -548,7 +548,7 @@ static uint32_t rank_in(const char *path)
 static int compare_ranked(const void *left, const void *right)
 {
     const struct ranked_file *a = left, *b = right;
-    return a->rank != b->rank ? (a->rank > b->rank) - (a->rank < b->rank) : strcmp(a->path, b->path);
+    return order_of(a->rank, b->rank) ?: strcmp(a->path, b->path);
 }
 
 static void find_rank(void *ctx, size_t i)
