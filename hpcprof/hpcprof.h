@@ -254,6 +254,8 @@ bool hpcprof_has_other_job(const char *dir);
 int hpcprof_record(const struct hpcprof_record_options *, char *const *argv, int *status, struct warnings *,
                    struct err *);
 
+/* The kernel's setting perf_event_paranoid; 99: it has no perf events. */
+int hpcprof_perf_event_paranoid(void);
 /* The events that can be sampled here: name, description, default period, and samplers, or why it cannot be used
    (NULL: it can). */
 enum hpcprof_ways { HPCPROF_BY_RING = 1, HPCPROF_BY_PAPI = 2, HPCPROF_BY_TIMER = 4 };

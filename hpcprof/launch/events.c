@@ -228,7 +228,7 @@ static int open_counter(const struct record_event *e, int group)
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int paranoid_level(void)
+int hpcprof_perf_event_paranoid(void)
 {
     char text[16] = "";
     int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
@@ -261,7 +261,7 @@ static const char *why_refused(int error)
 static int refuse(const struct record_event *e, int error, struct err *err)
 {
     if (error == EACCES || error == EPERM) {
-        int level = paranoid_level();
+        int level = hpcprof_perf_event_paranoid();
         if (level > 2 && level < 99)
             return err_set(err, ERR_SYSTEM,
                            "%s: not permitted, because /proc/sys/kernel/perf_event_paranoid is %d; 'sudo sysctl "
@@ -602,7 +602,7 @@ const char *events_default(bool papi, struct warnings *w)
             w,
             "perf events are not permitted here (/proc/sys/kernel/perf_event_paranoid is %d; 2 or less permits "
             "them, unless a container's rules forbid perf_event_open); using the timer CPUTIME",
-            paranoid_level());
+            hpcprof_perf_event_paranoid());
     return "CPUTIME";
 }
 
