@@ -52,6 +52,7 @@ struct session {
     struct err err;
     bool quiet;        /* report only errors */
     bool after_dashes; /* the operands stand after "--" */
+    bool silent;       /* another rank prints the warnings */
 };
 
 struct command {

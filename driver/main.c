@@ -133,19 +133,17 @@ static void show_progress(void *ctx, const char *what, uint64_t done, uint64_t t
     fprintf(stderr, "\r\033[K%s %d%%", what, (int)(total ? done * 100 / total : 0));
 }
 
-static bool silent; /* another rank prints the warnings */
-
 bool session_speaks(struct session *s)
 {
-    silent = hpcprof_own_rank() > 0;
-    s->progress.report = silent ? NULL : s->progress.report;
-    return !silent;
+    s->silent = hpcprof_own_rank() > 0;
+    s->progress.report = s->silent ? NULL : s->progress.report;
+    return !s->silent;
 }
 
 void session_print_warnings(struct session *s)
 {
     static size_t printed;
-    for (; !silent && printed < warnings_count(s->warnings); printed++)
+    for (; !s->silent && printed < warnings_count(s->warnings); printed++)
         fprintf(stderr, "hpcview: warning: %s\n", warnings_get(s->warnings, printed));
 }
 
