@@ -469,8 +469,10 @@ static int papi_event(const char *name, bool papi, struct record_event *e, struc
     PAPI_event_info_t info;
     if (start_papi(err) < 0)
         return -1;
-    if (PAPI_event_name_to_code(name, &code) != PAPI_OK || PAPI_get_event_info(code, &info) != PAPI_OK)
-        return unknown_event(name, err);
+    if (PAPI_event_name_to_code(name, &code) != PAPI_OK || PAPI_get_event_info(code, &info) != PAPI_OK) {
+        e->kind = RECORD_PERF; /* libpfm4 knows the kernel's events also where PAPI has none of any processor */
+        return !papi && encode(name, e) ? 0 : unknown_event(name, err);
+    }
     const char *native = is_preset(code) ? native_name(code, &info) : name;
     if (is_preset(code) && info.count == 0)
         return err_set(err, ERR_UNSUPPORTED,
@@ -738,9 +740,10 @@ int events_parse(const char *text, bool papi, bool multiplex, struct record_even
 
 /* ---- which go together ----------------------------------------------------------------------------------------- */
 
-static bool is_hardware(const struct record_event *e)
+/* With --multiplex the kernel shares the counters in turn. */
+static bool keeps_counter(const struct record_event *e)
 {
-    return e->kind == RECORD_PERF && e->type != PERF_TYPE_SOFTWARE;
+    return e->kind == RECORD_PERF && e->type != PERF_TYPE_SOFTWARE && !(e->flags & HPCPROF_ESTIMATED);
 }
 
 /* Hardware events in one group are counted all or none: a group fits that the kernel accepts and that counts. Arm's
@@ -757,7 +760,7 @@ static int ring_events_fit(const struct record_event *events, size_t n)
     int leader = -1, fits = 1, fds[RECORD_EVENTS_MAX];
     size_t opened = 0;
     for (size_t i = 0; i < n && fits; i++) {
-        if (!is_hardware(&events[i]))
+        if (!keeps_counter(&events[i]))
             continue;
         int fd = open_counter(&events[i], leader);
         if (fd < 0)
@@ -785,12 +788,35 @@ static bool multiplexed(int set, const struct record_event *e)
     return up && PAPI_assign_eventset_component(set, 0) == PAPI_OK && PAPI_set_multiplex(set) == PAPI_OK;
 }
 
+/* Two names for one event share a counter in PAPI, and the period of the last one. */
+static bool same_counter(const struct record_event *a, const struct record_event *b)
+{
+    const struct record_event *const events[] = {a, b};
+    unsigned counter[2] = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+        PAPI_event_info_t info;
+        int code;
+        if (papi_has(record_papi_name(events[i]), &code, &info))
+            counter[i] = is_preset(code) && info.count == 1 ? info.code[0] : (unsigned)code;
+    }
+    return counter[0] && counter[0] == counter[1];
+}
+
+static bool has_own_counter(const struct record_event *events, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (same_counter(&events[i], &events[n]))
+            return false;
+    return true;
+}
+
 /* Arms them as the recorder does: PAPI counts more events than it samples. Gives how many are armed. */
 static size_t arm(int set, const struct record_event *events, size_t n)
 {
     int code;
     size_t armed = 0;
-    while (armed < n && PAPI_event_name_to_code(record_papi_name(&events[armed]), &code) == PAPI_OK &&
+    while (armed < n && has_own_counter(events, armed) &&
+           PAPI_event_name_to_code(record_papi_name(&events[armed]), &code) == PAPI_OK &&
            PAPI_add_event(set, code) == PAPI_OK &&
            PAPI_overflow(set, code, (int)events[armed].period, 0, ignore_overflow) == PAPI_OK)
         armed++;

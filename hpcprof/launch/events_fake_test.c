@@ -186,6 +186,9 @@ int PAPI_get_event_info(int code, PAPI_event_info_t *info)
     snprintf(info->long_descr, sizeof info->long_descr, "about %s", papis[i].name);
     snprintf(info->name[0], sizeof info->name[0], "%s", papis[i].native);
     info->count = papis[i].counters;
+    for (size_t n = 0; n < ARRAY_SIZE(papis); n++)
+        if (strcmp(papis[n].name, papis[i].native) == 0)
+            info->code[0] = (unsigned)papis[n].code;
     info->event_code = (unsigned)code;
     return PAPI_OK;
 }
@@ -819,13 +822,14 @@ static void test_fit(void)
         {"p", 1, 1}, {"pp", 1, 0}, {"pp", 2, 1}, {"ptsp", 2, 1},     {"ppp", 2, 0},      {"rp", 1, 1},   {"rrp", 1, 0},
 #endif
     };
+    static const char *const names[] = {"nat:one", "perf::PAGE-FAULTS", "r10", "nat:two"};
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct record_event events[RECORD_EVENTS_MAX];
         memset(events, 0, sizeof events);
         size_t n = strlen(cases[i].events);
         for (size_t k = 0; k < n; k++) {
             char kind = cases[i].events[k];
-            snprintf(events[k].name, sizeof events[k].name, "nat:one");
+            snprintf(events[k].name, sizeof events[k].name, "%s", names[k % ARRAY_SIZE(names)]);
             events[k].period = 1000;
             events[k].kind = kind == 'p' ? RECORD_PAPI : kind == 't' ? RECORD_REALTIME : RECORD_PERF;
             events[k].type = kind == 's' ? PERF_TYPE_SOFTWARE : PERF_TYPE_RAW;
@@ -850,6 +854,10 @@ static void test_fit(void)
         CHECK_INT(events_fit(two, groups[i].n), groups[i].fit);
     }
     group_times = NULL;
+    room = 1; /* the kernel shares a counter of its own in turn, if that is requested */
+    CHECK_INT(events_fit(two, 2), 0);
+    two[0].flags = two[1].flags = HPCPROF_ESTIMATED;
+    CHECK_INT(events_fit(two, 2), 1);
 #ifdef HAVE_PAPI
     struct record_event e = {.name = "nat:one", .kind = RECORD_PAPI, .period = 1000};
     room = 1;
@@ -868,6 +876,15 @@ static void test_fit(void)
     CHECK_INT(events_fit(three, 3), 0);
     CHECK_INT(events_fit(three, 2), 1);
     most_armed = 99;
+    /* a preset and the one event that it counts */
+    room = 8;
+    snprintf(three[2].papi_name, sizeof three[2].papi_name, "PAPI_ONE_INS");
+    CHECK_INT(events_fit(three, 3), 0);
+    CHECK_INT(events_fit(three, 2), 1);
+    three[0].flags = three[2].flags = 0;
+    three[1] = three[2];
+    CHECK_INT(events_fit(three, 2), 0);
+    CHECK_INT(events_fit(three + 1, 1), 1);
 
     CHECK_INT(sets_open, 0);
     CHECK_INT(started, 0);

@@ -47,7 +47,7 @@ static bool twice(const struct plan *p, const char *name)
 
 static int parse_events(const struct hpcprof_record_options *o, struct plan *p, struct warnings *w, struct err *err)
 {
-    bool papi = o->multiplex || (o->sampler && strcmp(o->sampler, "papi") == 0);
+    bool papi = o->sampler ? strcmp(o->sampler, "papi") == 0 : o->multiplex;
     const char *const fallback[] = {o->events && o->events[0] ? NULL : events_default(papi, w), NULL};
     const char *const *names = fallback[0] ? fallback : o->events;
     size_t most = o->repeat ? ARRAY_SIZE(p->events) : RECORD_EVENTS_MAX;
@@ -530,8 +530,6 @@ static int check_options(const struct hpcprof_record_options *o, struct err *err
 {
     if (o->sampler && strcmp(o->sampler, "papi") != 0 && strcmp(o->sampler, "ring") != 0)
         return err_set(err, ERR_USAGE, "unknown sampler '%s'; available: papi, ring", o->sampler);
-    if (o->multiplex && o->sampler && strcmp(o->sampler, "ring") == 0)
-        return err_set(err, ERR_USAGE, "--multiplex is a feature of PAPI; it needs --sampler papi");
     if (o->multiplex && o->repeat == HPCPROF_REPEAT)
         return err_set(err, ERR_USAGE, "--multiplex and --repeat exclude each other");
     return 0;

@@ -426,7 +426,6 @@ static void test_options(void)
     } cases[] = {
         {{.events = second}, "REALTIME@0: the period must be above 0"},
         {{.sampler = "x"}, "unknown sampler 'x'; available: papi, ring"},
-        {{.sampler = "ring", .multiplex = true}, "--multiplex is a feature of PAPI; it needs --sampler papi"},
         {{.multiplex = true, .repeat = HPCPROF_REPEAT}, "--multiplex and --repeat exclude each other"},
         {{.events = twice}, "CPUTIME is requested twice"},
         {{.events = two_events, .counters = 1}, TWO_AT_ONCE},

@@ -24,13 +24,13 @@ if [ -n "$EXACT" ]; then
         record multiplex "$@" --multiplex -- "$programs/shares" 500
         check_match "--multiplex of more than PAPI can sample: which it can" "$err" "even in turn"
         shift 4
-        record multiplex "$@" --multiplex -- "$programs/shares" 16000
-        check "--multiplex: is recorded" test "$status" = 0
-        check_match "--multiplex: marked as estimates" "$info" "estimate"
-        for event in CPU_CYCLES; do
-            within "--multiplex: $event is estimated within a fifth" "$(figure $event counted)" 512000000 102400000
-        done
     fi
+    record multiplex "$@" --multiplex -- "$programs/shares" 16000
+    check "--multiplex: is recorded" test "$status" = 0
+    check_match "--multiplex: marked as estimates" "$info" "estimate"
+    within "--multiplex: CPU_CYCLES is estimated within a fifth" "$(figure CPU_CYCLES counted)" 512000000 102400000
+    [ "$SAMPLER" = papi ] || within "--multiplex: PAPI_TOT_CYC, too" "$(figure PAPI_TOT_CYC counted)" 512000000 102400000
+    echo "# multiplexed: $(figure CPU_CYCLES samples) samples of CPU_CYCLES, $(figure CPU_CYCLES counted) counted"
 fi
 
 # ---- events with a count of zero -------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ if [ -n "$EXACT" ]; then
     check "counters taken away in the middle: what was before is there" test "$(figure PAPI_TOT_CYC samples)" -ge 30
     if [ "$SAMPLER" = ring ]; then # (PAPI keeps those that it has, until the thread is scheduled anew)
         check_match "counters taken away in the middle: the totals are estimates, says the measurement" "$info" "more events than counters"
-        check_match "counters taken away in the middle: what was not sampled is warned of" "$err" "of what was counted was sampled"
+        check_match "counters taken away in the middle: what was not sampled is warned of" "$err" "of the counts were sampled; the rest is not attributed"
     fi
 fi
 if [ -n "$EXACT" ]; then # (of one processor)
@@ -98,7 +98,7 @@ check_match "paranoid 3: says what would permit it" "$err" "perf_event_paranoid"
 permitted -- "$programs/shares" 2000
 check "paranoid 3: without -e a timer" test "$status" = 0
 check "paranoid 3: its samples" test "$(figure CPUTIME samples)" -gt 0
-check_match "paranoid 3: with a warning" "$err" "CPUTIME, a timer, is measured"
+check_match "paranoid 3: with a warning" "$err" "perf events are not permitted here (/proc/sys/kernel/perf_event_paranoid is 3"
 run as_user "$hpcview events"
 check_match "paranoid 3: timers are listed" "$out" "CPUTIME"
 check "paranoid 3: and no counter" test -z "$(printf '%s\n' "$out" | grep PAPI_TOT)"

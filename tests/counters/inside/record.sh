@@ -9,6 +9,12 @@ record default -- "$programs/shares" 8000
 check_equal "by default cycles are sampled" "$(figure PAPI_TOT_CYC period)" 12000017
 is_whole "default" PAPI_TOT_CYC 1
 for event in PAPI_TOT_CYC cycles CPU_CYCLES perf::CYCLES; do
+    if [ "$event" = CPU_CYCLES ] && ! "$hpcview" events CPU_CYCLES >"$scratch/events" 2>&1; then
+        # (names of a processor's own events are libpfm's, which does not know the processor max)
+        record cycles -e CPU_CYCLES -- "$programs/shares" 10
+        check_match "$event, not listed here: refused by name" "$err" "no event 'CPU_CYCLES'"
+        continue
+    fi
     record cycles -e "$event@$PERIOD" -- "$programs/shares" 2000
     [ "$event" != cycles ] || event=PAPI_TOT_CYC
     is_whole "$event" "$event" 1
@@ -25,7 +31,17 @@ if [ -n "$EXACT" ]; then
     is_whole "four events" PAPI_TOT_CYC 1
     check "four events: page faults, too" test "$(figure perf::PAGE-FAULTS samples)" -gt 0
     within "four events: time is a nanosecond for each cycle" "$(figure perf::TASK-CLOCK counted)" "$(figure PAPI_TOT_CYC counted)" 6000000
+    if "$hpcview" events CPU_CYCLES >"$scratch/events" 2>&1; then
+        record names -e "PAPI_TOT_CYC@$PERIOD" -e "CPU_CYCLES@1500007" -- "$programs/shares" 2000
+        if [ "$status" = 0 ]; then
+            is_whole "cycles by two names, the first" PAPI_TOT_CYC 1
+            is_whole "cycles by two names, the second" CPU_CYCLES 1
+        else # (PAPI's preset is this event: they would share a counter and a period)
+            check_match "cycles by two names that share a counter: refused" "$err" "CPU_CYCLES does not fit with them"
+        fi
+    fi
 fi
+
 # ---- regions, delays ---------------------------------------------------------------------------------------------------------------
 record region -e "PAPI_TOT_CYC@$PERIOD" --region inside -- "$programs/regions" 4000
 [ -z "$EXACT" ] || within "a region's cycles, and no others" "$(figure PAPI_TOT_CYC samples)" 64 1
