@@ -79,7 +79,7 @@ EXTRA_DIST += %D%/parts.sh %D%/found.txt %D%/where.sh %D%/fuzz-coverage.sh %D%/t
 # ---- hardware counters, in emulated processors ------------------------------------------------
 dist_check_SCRIPTS += %D%/counters/counters.sh
 EXTRA_DIST += %D%/counters/guest.sh %D%/counters/host.sh %D%/counters/init %D%/counters/arm64.mk %D%/counters/command.c %D%/counters/count.c \
-	%D%/counters/shell %D%/counters/programs.list %D%/counters/programs %D%/counters/inside
+	%D%/counters/shell %D%/counters/report %D%/counters/programs.list %D%/counters/programs %D%/counters/inside
 
 # ---- quality of loops ----------------------------------------------------------------------
 dist_check_SCRIPTS += %D%/quality/quality.sh %D%/quality/database.sh

@@ -166,17 +166,20 @@ check_exact() {
         for sampler; do
             measured=$exact_folder/$program.$sampler
             compare_shares "$exact_name, $sampler, exact: $program" "$measured" 200003 procedure function loop line instruction
+            # (PAPI reads a counter in its own thread alone, and OpenMP's do not end)
+            [ "$sampler $program" != "papi openmp" ] || continue
             instructions=$(counted PAPI_TOT_INS "$measured") cycles=$(counted PAPI_TOT_CYC "$measured")
             # The counts cover the program and a few thousand instructions at start and end (including PAPI's), but not
             # the loading before.
             own=$(executed_in "$program")
             case $program in
             threads) own=24000000 most=24075000 ;; # (planned: in threads the plugin loses some; each begins and ends)
+            openmp) own=28000000 most=28300000 ;;  # (and its threads spin a little before they wait)
             strings | matrix | branches) most=$((own + $(executed_in elsewhere))) ;;
             *) most=$own ;;
             esac
             check "$exact_name, $sampler, exact: $program: $instructions instructions counted, $own executed" test "$instructions" -ge "$own" -a "$instructions" -le $((most + 25000))
-            check "$exact_name, $sampler, exact: $program: $cycles cycles are twice as many" near "$cycles" $((2 * instructions)) 20000
+            check "$exact_name, $sampler, exact: $program: $cycles cycles are twice as many" near "$cycles" $((2 * instructions)) 1000
         done
     done <"$top_srcdir/tests/counters/programs.list"
 }
@@ -231,6 +234,10 @@ check_metrics() {
         fi
         "$hpcview" print --by module -f csv --metrics cpi "$metrics_folder/cpi.$sampler" 2>"$scratch/err" >"$scratch/csv"
         check "$metrics_name, $sampler, metrics: the block cpi: about 2 cycles an instruction" awk -F, -v c="$(column "$scratch/csv" CPI)" 'NR == 2 { exit !($c > 1.2 && $c < 3.4) }' "$scratch/csv"
+        "$hpcview" print --by module -f csv "$metrics_folder/zero.$sampler" >"$scratch/csv" 2>"$scratch/err"
+        check "$metrics_name, $sampler, metrics: an event that counts 0 has a column, of blanks" awk -F, -v c="$(column "$scratch/csv" L1D_CACHE_REFILL)" '
+            NR > 1 { rows++; if ($c != "") bad++ }
+            END { exit !(c && rows && !bad) }' "$scratch/csv"
         for block in branch cache topdown-arm; do
             [ -d "$metrics_folder/$block.$sampler" ] || continue
             "$hpcview" print --by module -f csv --metrics $block "$metrics_folder/$block.$sampler" >"$scratch/csv" 2>"$scratch/err"
