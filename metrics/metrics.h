@@ -40,7 +40,8 @@ enum expr_statistic {
     EXPR_STAT_MAX,
     EXPR_STAT_STDDEV,
     EXPR_STAT_IMBALANCE, /* max / mean - 1 */
-    EXPR_STAT_COUNT      /* how many have data */
+    EXPR_STAT_COUNT,     /* how many have data */
+    EXPR_STAT_ARGMAX     /* the number of the one with most */
 };
 enum expr_dimension { EXPR_THREADS, EXPR_RANKS, EXPR_REPETITIONS };
 struct expr_operand {

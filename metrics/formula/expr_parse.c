@@ -284,6 +284,7 @@ static const struct {
     {"stddev", MOD_STATISTIC, EXPR_STAT_STDDEV},
     {"imbalance", MOD_STATISTIC, EXPR_STAT_IMBALANCE},
     {"count", MOD_STATISTIC, EXPR_STAT_COUNT},
+    {"argmax", MOD_STATISTIC, EXPR_STAT_ARGMAX},
 };
 static const char *const dimensions[] = {"threads", "ranks", "repetitions", NULL};
 

@@ -97,7 +97,8 @@ enum statistic {
     STAT_IMBALANCE,
     STAT_COUNT,
     STATISTICS,
-    STAT_LOOP = STATISTICS
+    STAT_LOOP = STATISTICS,
+    STAT_ARGMAX /* the rank with most, by its number; only where a formula names it */
 };
 enum statistic_over { STAT_THREADS, STAT_RANKS, STAT_REPETITIONS };
 

@@ -2,8 +2,9 @@
 /* Names of statistics of metrics, in configurations and formulas: mean(CYCLES over threads). */
 #include "metrics/formula/formula.h"
 
-static const char *const words[] = {"", "mean", "min", "max", "stddev", "imbalance", "count"}; /* enum statistic */
-static const char *const overs[] = {"threads", "ranks", "repetitions"};                        /* enum statistic_over */
+static const char *const words[] = {"",          "mean",  "min", "max",   "stddev",
+                                    "imbalance", "count", "",    "argmax"}; /* enum statistic */
+static const char *const overs[] = {"threads", "ranks", "repetitions"};     /* enum statistic_over */
 
 int statistic_over_parse(const char *word, enum statistic_over *over, struct err *err)
 {
@@ -31,8 +32,8 @@ bool statistic_parse(const char *name, enum statistic *s, struct buf *metric, en
 {
     size_t word = strcspn(name, "("), len = strlen(name);
     *s = STAT_NONE;
-    for (enum statistic i = STAT_MEAN; i < STATISTICS; i++)
-        if (strlen(words[i]) == word && strncmp(words[i], name, word) == 0)
+    for (enum statistic i = STAT_MEAN; i <= STAT_ARGMAX; i++)
+        if (word && strlen(words[i]) == word && strncmp(words[i], name, word) == 0)
             *s = i;
     for (size_t i = 0; *s && i < ARRAY_SIZE(overs); i++) {
         char *end = mem_printf(" over %s)", overs[i]);

@@ -18,7 +18,7 @@ uint32_t columns_add_statistic(struct maker *m, str_id name, enum statistic whic
         .display_name = strtab_add(m->strings, shown.bytes),
         .formula = name,
         .run = of.metric.run,
-        .unit = which == STAT_IMBALANCE ? 0
+        .unit = which == STAT_IMBALANCE || which == STAT_ARGMAX ? 0
                 : which == STAT_COUNT   ? strtab_add(m->strings, parts[over])
                                         : of.metric.unit,
         .estimated = of.metric.estimated,

@@ -638,11 +638,11 @@ static void test_outside_mpi(void)
                                                               "  S 22 3000-3010\n"},
                                                  {NULL, NULL}};
     static const char *const names[] = {"max(\"C outside MPI\" over ranks)", "min(\"C outside MPI\" over threads)",
-                                        NULL};
+                                        "argmax(C over ranks)", NULL};
     static const struct {
         const char *place;
-        double all, outside, most, least;
-    } wanted[] = {{"app", 150, 80, 70, 10}, {"main", 60, 60, 50, 10}, {"read", 90, 20, 20, 0}};
+        double all, outside, most, least, which;
+    } wanted[] = {{"app", 150, 80, 70, 10, 0}, {"main", 60, 60, 50, 10, 0}, {"read", 90, 20, 20, 0, 0}};
     const char *samples[] = {"process 0\n/opt/app 0x1000 C 5\n/opt/app 0x1014>0x2004>0x3000 C 7\n"
                              "/opt/app 0x1014>0x3000 C 2\nprocess 1\n/opt/app 0x1000 C 1\n",
                              NULL};
@@ -650,9 +650,9 @@ static void test_outside_mpi(void)
     config_add_measurement(c, "r");
     config_want_statistics(c, names);
     struct made m = make(c, samples, linked);
-    if (CHECK_INT(m.status, 0) && CHECK_INT(m.e->metric_count, 4))
+    if (CHECK_INT(m.status, 0) && CHECK_INT(m.e->metric_count, 5))
         for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-            const double want[] = {wanted[i].all, wanted[i].outside, wanted[i].most, wanted[i].least};
+            const double want[] = {wanted[i].all, wanted[i].outside, wanted[i].most, wanted[i].least, wanted[i].which};
             place_ix at = 0;
             while (at + 1 < m.e->place_count &&
                    strcmp(strtab_get(m.e->strings, m.e->places[at].name), wanted[i].place) != 0)

@@ -24,7 +24,7 @@
 struct spread {                /* of one node, or of its own lines; whole numbers, which add up in any order */
     unsigned __int128 squares; /* below the square of the sum, which fits 64 bits: experiment.c has seen to that */
     uint64_t sum, least, most;
-    uint32_t count;
+    uint32_t count, most_part; /* most_part: of equal ones the first */
 };
 
 struct gathering { /* one metric over one kind of part, in one tree */
@@ -77,14 +77,22 @@ static void add_at(struct gathering *g, const struct experiment *e, uint32_t lin
         g->values[VALUE_EXCLUSIVE][parent] += value;
 }
 
-static void add_value(struct spread *s, uint64_t value)
+static void take_most(struct spread *s, uint64_t value, uint32_t part)
+{
+    if (value < s->most || (value == s->most && part >= s->most_part))
+        return;
+    s->most = value;
+    s->most_part = part;
+}
+
+static void add_value(struct spread *s, uint64_t value, uint32_t part)
 {
     if (value == 0)
         return;
     s->sum += value;
     s->squares += (unsigned __int128)value * value;
     s->least = s->count == 0 || value < s->least ? value : s->least;
-    s->most = value > s->most ? value : s->most;
+    take_most(s, value, part);
     s->count++;
 }
 
@@ -111,10 +119,11 @@ static void note_thread(struct reading *r, struct gathering *g, const struct hpc
 /* The thread or rank is complete: its costs become part of the spreads if it counts. */
 static void end_part(struct gathering *g, bool counts)
 {
+    uint32_t part = g->rank >= 0 ? (uint32_t)g->rank : g->parts;
     for (size_t i = 0; i < g->touched.count; i++)
         for (enum value_form form = 0; form < VALUE_FORMS; form++) {
             uint32_t node = g->touched.items[i];
-            add_value(&g->spreads[form][node], counts ? g->values[form][node] : 0);
+            add_value(&g->spreads[form][node], counts ? g->values[form][node] : 0, part);
             g->values[form][node] = 0;
         }
     g->touched.count = 0;
@@ -386,6 +395,8 @@ static double statistic_of(enum statistic which, const struct spread *s, uint32_
         return (double)s->most / mean - 1;
     case STAT_COUNT:
         return s->count;
+    case STAT_ARGMAX:
+        return s->most_part;
     default:
         return NAN;
     }
@@ -504,6 +515,7 @@ static void put_spread(struct buf *out, uint32_t node, const struct spread *s)
     buf_uleb(out, s->least);
     buf_uleb(out, s->most);
     buf_uleb(out, s->count);
+    buf_uleb(out, s->most_part);
 }
 
 static void add_spread(struct cursor *c, struct spread *to)
@@ -514,10 +526,11 @@ static void add_spread(struct cursor *c, struct spread *to)
     s.least = cursor_uleb(c);
     s.most = cursor_uleb(c);
     s.count = (uint32_t)cursor_uleb(c);
+    s.most_part = (uint32_t)cursor_uleb(c);
     to->squares += s.squares;
     to->sum += s.sum;
     to->least = to->count == 0 || s.least < to->least ? s.least : to->least;
-    to->most = s.most > to->most ? s.most : to->most;
+    take_most(to, s.most, s.most_part);
     to->count += s.count;
 }
 

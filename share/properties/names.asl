@@ -11,6 +11,9 @@ METRIC own_time = "perf::TASK-CLOCK outside MPI" | "PAPI_TOT_CYC outside MPI" | 
     | "perf::CYCLES" | "cycles" | "cpu-cycles" | "task-clock" | "cpu-clock" | "samples";
 METRIC cpu_time = "perf::TASK-CLOCK" | CPUTIME | "perf::CPU-CLOCK" | "task-clock" | "cpu-clock";
 METRIC wall = REALTIME;
+METRIC own_wall = "REALTIME outside MPI" | REALTIME;
+METRIC own_cpu_time = "perf::TASK-CLOCK outside MPI" | "CPUTIME outside MPI" | "perf::CPU-CLOCK outside MPI"
+    | "perf::TASK-CLOCK" | CPUTIME | "perf::CPU-CLOCK" | "task-clock" | "cpu-clock";
 METRIC refs = "L1 accesses" | "L1D accesses";
 METRIC cycles = PAPI_TOT_CYC | "perf::CYCLES" | "cycles" | "cpu-cycles" | "CPU_CLK_UNHALTED:THREAD" | "CPU_CYCLES";
 METRIC instructions = PAPI_TOT_INS | "perf::INSTRUCTIONS" | "instructions" | "INST_RETIRED:ANY" | "INST_RETIRED";

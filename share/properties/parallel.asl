@@ -54,10 +54,11 @@ PROPERTY FalseParallelism {
     // With less than one processor together they wait for something else: input, or a machine that others keep busy.
     FOR PROGRAM;
     LET together = total(cpu_time) / 1s / run.seconds;
-    CONDITION: run.threads > 1.5 AND together < 1.1 AND together > 0.7 AND total(count(cpu_time over threads)) > 1.5 AND total(imbalance(cpu_time over threads)) < 0.5 AND run.seconds > 0.2;
+    LET ran = total(count(cpu_time over threads)); // libraries of MPI start threads that only sleep
+    CONDITION: run.threads > 1.5 AND together < 1.1 AND together > 0.7 AND ran > 1.5 AND total(imbalance(cpu_time over threads)) < 0.5 AND run.seconds > 0.2;
     CONFIDENCE: 0.4;
-    SEVERITY: 100 * (1 - together / run.threads);
-    TITLE: "{run.threads} threads use only one CPU";
+    SEVERITY: 100 * (1 - together / ran);
+    TITLE: "{ran} threads use only one CPU";
     EVIDENCE: "{total(cpu_time)} of CPU time in {run.seconds:.2} s";
     EXPLANATION: "All threads have work, but never two at the same time: they wait for one lock in turn, share one CPU, or other programs keep the CPUs busy.";
     REMEDY: "Check which CPUs the program may use (taskset, cgroup) and what else ran on them. Then look for a lock that all threads take.";
@@ -85,7 +86,7 @@ PROPERTY RankImbalance {
     CONFIDENCE: 0.8;
     SEVERITY: 100 * waits / total(max(time over ranks));
     TITLE: "Load imbalance between ranks in {place}";
-    EVIDENCE: "the busiest of {run.ranks} ranks takes {max(own_time over ranks) / mean(own_time over ranks):.2} times the mean";
+    EVIDENCE: "rank {argmax(own_time over ranks)} takes most, {max(own_time over ranks) / mean(own_time over ranks):.2} times the mean of {run.ranks} ranks";
     EXPLANATION: "The other ranks wait for the slowest one at the next message or collective call.";
     REMEDY: "Divide the data by cost; check whether one machine is slower than the others.";
 }
@@ -96,12 +97,14 @@ PROPERTY SlowRank {
     REFINES RankImbalance;
     FOR PROGRAM, PROCEDURE, LOOP;
     LET others = (mean(own_time over ranks) * run.ranks - max(own_time over ranks)) / (run.ranks - 1);
-    CONDITION: run.ranks > 2.5 AND max(own_time over ranks) > 1.3 * others
+    LET apart = run.ranks > 2.5 AND max(own_time over ranks) > 1.3 * others
         AND stddev(own_time over ranks) < 1.2 * (max(own_time over ranks) - others) * sqrt(run.ranks - 1) / run.ranks;
+    CONDITION: (slow) apart AND others > 0 OR (alone) apart AND others <= 0;
     CONFIDENCE: 0.8;
     SEVERITY: 100 * (max(own_time over ranks) - mean(own_time over ranks)) / total(max(time over ranks));
-    TITLE: "One rank is slowest in {place}";
-    EVIDENCE: "it takes {max(own_time over ranks) / others:.2} times as long as the others on average";
+    TITLE: "Rank {argmax(own_time over ranks)} is slowest in {place}";
+    EVIDENCE: (slow) -> "rank {argmax(own_time over ranks)} takes {max(own_time over ranks) / others:.2} times as long as the other {run.ranks - 1} ranks on average",
+              (alone) -> "only rank {argmax(own_time over ranks)} of {run.ranks} runs it";
     REMEDY: "Compare the ranks (print --per-thread) to see whether this one has more work or a slower machine.";
 }
 

@@ -37,13 +37,14 @@ PROPERTY WaitingPlace {
     // Periscope and Paradyn compare wall clock with CPU time of a region; here by samples of both clocks.
     REFINES OffProcessor;
     FOR PROCEDURE, LOOP;
-    LET waits = wall / 1s - or(cpu_time, 0) / 1s; // a place without CPU time has none, if CPU time was measured: NEEDS
-    CONDITION: waits / (wall / 1s) > 0.3 AND share(wall) > 0.05;
+    // Waiting inside of MPI is MessagePassing's, and threads of its libraries sleep all the time.
+    LET waits = own_wall / 1s - or(own_cpu_time, 0) / 1s; // a place without CPU time has none, if CPU time was measured: NEEDS
+    CONDITION: waits / (own_wall / 1s) > 0.3 AND own_wall > 0.05 * total(own_wall);
     CONFIDENCE: 0.7;
-    SEVERITY: 100 * waits / (total(wall) / 1s);
+    SEVERITY: 100 * waits / if(run.ranks > 1, run.seconds * run.ranks, total(wall) / 1s);
     NEEDS: wall, cpu_time;
     TITLE: "{place} waits off-CPU";
-    EVIDENCE: "{wall / 1s:.2} s of wall-clock time, {or(cpu_time, 0) / 1s:.2} s of it on a CPU";
+    EVIDENCE: "{own_wall / 1s:.2} s of wall-clock time, {or(own_cpu_time, 0) / 1s:.2} s of it on a CPU";
     EXPLANATION: "The threads did not run: they blocked in a system call, on a lock or on a message, or other programs used the CPU.";
     REMEDY: "Find what the thread blocks on. Then overlap the wait with other work, wait on several requests at once, or issue fewer, larger requests.";
 }

@@ -89,7 +89,7 @@ const OF_MANY: { readonly [name: string]: Two } = {
   or: (x, y) => (missing(x) ? y : x),
 };
 const FUNCTIONS = ['min', 'max', 'sum', 'mean', ...Object.keys(OF_ONE), 'if', 'or'];
-const STATISTICS = ['sum', 'mean', 'min', 'max', 'stddev', 'imbalance', 'count'];
+const STATISTICS = ['sum', 'mean', 'min', 'max', 'stddev', 'imbalance', 'count', 'argmax'];
 const MODIFIERS = ['total', 'parent', 'share', 'inclusive', 'exclusive', ...STATISTICS];
 const DIMENSIONS = ['threads', 'ranks', 'repetitions'];
 const NUMBER = /^((?:\d[\d.]*|\.\d[\d.]*)(?:[eE][+-]?\d+)?)(Ki|Mi|Gi|Ti|[kMGTPmun])?(s|B|Hz)?$/u;
