@@ -5,6 +5,7 @@
 #include "driver/driver.h"
 #include "phases/phases.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -42,6 +43,17 @@ static const char *place_of(const struct hpcprof *p, uint32_t context)
         return "an unknown place";
     const struct hpcprof_context *c = &p->contexts[context];
     return bloop_symbolize(symbolizer, strtab_get(p->strings, p->modules[c->module].path), c->address);
+}
+
+/* The first frame with a line of the source: of a thread in a library, where the program called it. */
+static const char *source_of(const struct hpcprof *p, uint32_t context)
+{
+    for (uint32_t c = context; c < p->context_count; c = p->contexts[c].parent) {
+        const char *text = place_of(p, c), *colon = strchr(text, ':');
+        if (colon && isdigit((unsigned char)colon[1]))
+            return text;
+    }
+    return place_of(p, context);
 }
 
 /* "radix.c:33 in sort (pthread_barrier_wait)" */
@@ -120,7 +132,7 @@ static void show_missing(const struct hpcprof *p, const struct table *states, ui
     say_thread(stdout, p, cell(states, row, "thread").row);
     printf(", %s", strtab_get(p->strings, cell(states, row, "state").text));
     if (place < p->context_count)
-        printf(", last seen at %s", place_of(p, place));
+        printf(", last seen at %s", source_of(p, place));
     putchar('\n');
 }
 

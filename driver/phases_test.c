@@ -267,7 +267,7 @@ static void say_stuck(FILE *out, const struct made *m, unsigned barrier, unsigne
         const struct waiter *w = &m->threads[i];
         if (waits_at(m, i, barrier, process))
             arrived[come++] = i;
-        else if (is_alive(m, i) && w->state < 2 && (is_mpi(m, barrier) || w->process == process))
+        else if (is_alive(m, i) && w->state < 2 && (is_mpi(m, barrier) ? w->number == 0 : w->process == process))
             missing[gone++] = i;
     }
     fprintf(out, "%.1f s at ", seconds_ago(m, barrier, process));

@@ -468,12 +468,16 @@ static uint32_t process_of(const struct states *v, uint32_t row)
     return v->p->threads[table_row(v->rows, row)[v->thread].row].process;
 }
 
+static bool is_of_mpi(const struct states *v, const struct phases_stuck *s)
+{
+    size_t kind = table_column_of(v->barriers, "kind");
+    return str_starts(strtab_get(v->p->strings, table_row(v->barriers, s->barrier)[kind].text), "MPI_");
+}
+
 /* Ranks of MPI meet over processes, threads in theirs. */
 static bool meets(const struct states *v, const struct phases_stuck *s, uint32_t row)
 {
-    size_t kind = table_column_of(v->barriers, "kind");
-    const char *words = strtab_get(v->p->strings, table_row(v->barriers, s->barrier)[kind].text);
-    return str_starts(words, "MPI_") || process_of(v, s->arrived[0]) == process_of(v, row);
+    return is_of_mpi(v, s) || process_of(v, s->arrived[0]) == process_of(v, row);
 }
 
 static bool has_been_there(const struct states *v, uint32_t barrier, uint32_t thread)
@@ -493,6 +497,8 @@ static bool is_missing(const struct states *v, const struct phases_stuck *s, uin
         return false;
     if (has_been_there(v, s->barrier, TABLE_NONE)) /* the thread that came last the times before */
         return has_been_there(v, s->barrier, thread);
+    if (is_of_mpi(v, s) && v->p->threads[thread].number != 0)
+        return false; /* a thread of the library, which sleeps, or of the program, which computes */
     return strcmp(state_text(v, row), "join") != 0;
 }
 

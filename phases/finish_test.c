@@ -1364,6 +1364,7 @@ static void test_who_is_missing(void)
          "b50 c-d b50 ab-"},
         {"whichever came first", "ab cd", "b:b5 d:b5 a:b5 c:b5", "", {"omp barrier", "omp for"}, "b50 ab- b50 cd-"},
         {"ranks over processes", "a b c", "a:b5 b:r c:b3", "", {"MPI_Barrier", "omp for"}, "b30 ac-b"},
+        {"but not other threads of a rank", "a bc d", "a:b5 b:r c:r d:b3", "", {"MPI_Barrier", "omp for"}, "b30 ad-b"},
         {"two barriers, by the longer wait",
          "abcd",
          "a:b5 b:c2 c:r d:c7",
@@ -1518,7 +1519,9 @@ static bool is_waited_for(const struct crowd *c, size_t i, uint32_t barrier, uin
     if (!c->is[i].lives || waits_in(c, i, barrier, process) || (!c->ranks[barrier] && c->is[i].process != process) ||
         strcmp(c->is[i].state, "between parallel regions") == 0)
         return false;
-    return c->somebody[barrier] ? c->been_there[barrier][c->is[i].thread] : strcmp(c->is[i].state, "join") != 0;
+    if (c->somebody[barrier])
+        return c->been_there[barrier][c->is[i].thread];
+    return strcmp(c->is[i].state, "join") != 0 && !(c->ranks[barrier] && c->p->threads[c->is[i].thread].number);
 }
 
 struct waiting {
