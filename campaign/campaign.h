@@ -26,7 +26,8 @@ struct campaign_user {
 struct campaign_run {
     const char *out_dir;
     const char *const *events; /* NULL: the default ones */
-    bool no_call_paths;
+    const char *only;          /* processes of such a name; NULL: all */
+    bool no_call_paths, phases;
     char **argv;
 };
 struct campaign_runs_options {

@@ -106,7 +106,9 @@ static int measure_here(const struct campaign_runs_options *o, const struct conf
     int wait_status = 0, status = str_words(r->events, &events, r->where, err);
     struct campaign_run run = {.out_dir = to,
                                .events = *r->events ? (const char *const *)events.items : NULL,
+                               .only = *r->only ? r->only : NULL,
                                .no_call_paths = r->no_call_paths,
+                               .phases = r->phases,
                                .argv = argv};
     if (status == 0)
         status = o->record(o->ctx, &run, &wait_status, err);

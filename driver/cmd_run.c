@@ -155,7 +155,10 @@ static int record_and_build(struct session *s, struct config *config, const stru
 static int record_run(void *ctx, const struct campaign_run *run, int *wait_status, struct err *err)
 {
     struct record_request request = {.events = run->events, .no_call_paths = run->no_call_paths};
-    return record_program(ctx, &opt.record, run->out_dir, &request, run->argv, wait_status, err);
+    struct record_options options = opt.record; /* the command line takes precedence */
+    options.only = options.only ? options.only : run->only;
+    options.phases |= run->phases;
+    return record_program(ctx, &options, run->out_dir, &request, run->argv, wait_status, err);
 }
 
 /* The runs that the file describes; existing ones are built even if one fails. */

@@ -175,8 +175,9 @@ void config_name_runs(struct config *, const char *const *names);
 /* How a run of the configuration is measured; "" if not given. Lent. */
 struct config_recipe {
     const char *name, *measurements, *where;
-    const char *command, *folder, *environment, *events, *threads, *host, *repetitions; /* host: a pattern */
-    bool no_call_paths;
+    const char *command, *folder, *environment, *events, *threads, *host, *repetitions,
+        *only; /* host, only: patterns */
+    bool no_call_paths, phases;
 };
 size_t config_run_count(const struct config *);
 struct config_recipe config_recipe(const struct config *, size_t run);

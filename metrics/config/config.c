@@ -103,7 +103,9 @@ struct config_recipe config_recipe(const struct config *c, size_t run)
         .threads = said(r->threads),
         .host = said(r->host),
         .repetitions = said(r->repetitions),
+        .only = said(r->only),
         .no_call_paths = r->no_call_paths,
+        .phases = r->phases,
     };
 }
 

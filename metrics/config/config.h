@@ -19,9 +19,9 @@ struct config_run {
     const char *name;
     const char *path;  /* measurement file or directory */
     const char *where; /* "file:line" for messages */
-    const char *command, *folder, *environment, *events, *threads, *host,
-        *repetitions; /* how it is measured; "" or NULL: not given */
-    bool no_call_paths;
+    const char *command, *folder, *environment, *events, *threads, *host, *repetitions,
+        *only; /* how it is measured; "" or NULL: not given */
+    bool no_call_paths, phases;
 };
 
 struct config_path {

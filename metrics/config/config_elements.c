@@ -75,9 +75,9 @@ static int check_number(struct config_reader *r, const struct xml_event *event, 
 
 static int begin_run(struct config_reader *r, const struct xml_event *event, struct err *err)
 {
-    uint8_t call_paths;
+    uint8_t call_paths, phases;
     const char *threads = config_attribute(r, event, "threads"), *folder = config_attribute(r, event, "folder");
-    if (config_flag(r, event, "call-paths", &call_paths, err) < 0)
+    if (config_flag(r, event, "call-paths", &call_paths, err) < 0 || config_flag(r, event, "phases", &phases, err) < 0)
         return -1;
     if (check_number(r, event, "threads", err) < 0 || check_number(r, event, "repetitions", err) < 0)
         return -1;
@@ -93,7 +93,9 @@ static int begin_run(struct config_reader *r, const struct xml_event *event, str
     run->threads = threads;
     run->repetitions = config_attribute(r, event, "repetitions");
     run->host = config_attribute(r, event, "host");
+    run->only = config_attribute(r, event, "only");
     run->no_call_paths = call_paths == CHOICE_NO;
+    run->phases = phases == CHOICE_YES;
     return 0;
 }
 
@@ -203,8 +205,9 @@ const struct config_element config_elements[] = {
     {"sources", "hpcview", "path! show-as", false, begin_sources, NULL},
     {"replace", "hpcview", "in! out", false, config_begin_replace, NULL},
     {"module", "hpcview", "name! role!", false, begin_module, NULL},
-    {"run", "hpcview", "measurements! name command folder environment events threads call-paths host repetitions",
-     false, begin_run, NULL},
+    {"run", "hpcview",
+     "measurements! name command folder environment events threads call-paths host repetitions only phases", false,
+     begin_run, NULL},
     {"structure", "hpcview", "file!", false, begin_structure, NULL},
     {"debug", "hpcview", "path!", false, begin_debug, NULL},
     {"measured", "hpcview", "event! name run region display-name unit percent display sort", false, begin_measured,

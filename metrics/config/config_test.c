@@ -10,13 +10,13 @@
 static void draw_recipe(struct buf *b, const struct config *c, size_t run)
 {
     const struct config_recipe r = config_recipe(c, run);
-    const char *const texts[][2] = {{"command", r.command},        {"in", r.folder},       {"with", r.environment},
-                                    {"events", r.events},          {"threads", r.threads}, {"host", r.host},
-                                    {"repetitions", r.repetitions}};
+    const char *const texts[][2] = {{"command", r.command},         {"in", r.folder},       {"with", r.environment},
+                                    {"events", r.events},           {"threads", r.threads}, {"host", r.host},
+                                    {"repetitions", r.repetitions}, {"only", r.only}};
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         if (*texts[i][1] && *r.command)
             buf_printf(b, " %s '%s'", texts[i][0], texts[i][1]);
-    buf_printf(b, "%s\n", r.no_call_paths ? " without paths" : "");
+    buf_printf(b, "%s%s\n", r.no_call_paths ? " without paths" : "", r.phases ? " with phases" : "");
 }
 
 /* Prints the configuration as one text, so that input and result are visible together. */
@@ -259,7 +259,7 @@ static const char ours[] =
     "<hpcview version='1'><title>t</title><sources path='s' show-as='v'/><replace in='/i' out='/o'/><module name='m' "
     "role='r'/>"
     "<run measurements='a' name='a' command='c' folder='f' environment='A=1' events='E' threads='2' call-paths='no' "
-    "host='h' "
+    "host='h' only='o' phases='yes' "
     "repetitions='2'/>"
     "<structure file='s.xml'/><debug path='d'/><metrics block='cpi'/><function name='f' parameters='x' formula='x + "
     "x'/>"

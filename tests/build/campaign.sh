@@ -32,6 +32,11 @@ cat >c.xml <<'END'
   <run name="far" measurements="far.m" command="./spin d" folder="work" host="no-such-machine-*"/>
 </hpcview>
 END
+cat >part.xml <<'END'
+<hpcview version="1">
+  <run name="part" measurements="part.m" command="sh -c './spin g; true'" folder="work" only="spin" phases="yes" events="CPUTIME@1000"/>
+</hpcview>
+END
 unset OMP_NUM_THREADS COLOUR
 run "$hpcview" run -o db c.xml
 check "one fails: status 1" test "$status" = 1
@@ -116,4 +121,7 @@ check "nothing of them is left" test ! -e x.m -a ! -e x.m.part -a ! -e x.db
 
 run "$hpcview" run --again -- /bin/true
 check "--again without a configuration: status 2" test "$status" = 2
+run "$hpcview" run -o part.db part.xml
+check_equal "only: the programs of that name" "$(cd part.m && ls | sed 's/[.].*//')" spin
+check "phases: barriers are recorded too" grep -q barrier_threads part.m/*.hpcprof
 done_testing
