@@ -40,6 +40,11 @@ const struct option_row record_rows[] = {
      "measure only the program, not the processes it starts"},
     {"only", 0, OPT_STRING, offsetof(struct record_options, only), "GLOB",
      "measure only processes whose program name matches"},
+    {"ranks", 0, OPT_STRING, offsetof(struct record_options, ranks), "LIST", "measure only these ranks: 0,7,1000-1007"},
+    {"sample-ranks", 0, OPT_COUNT, offsetof(struct record_options, sample_ranks), "N",
+     "measure only N of the ranks, spread over all"},
+    {"write-interval", 0, OPT_SECONDS, offsetof(struct record_options, write_interval), "SECONDS",
+     "write results this often (default: 0.5, less often with many ranks)"},
     {"env", 0, OPT_LIST, offsetof(struct record_options, environment), "NAME",
      "store this environment variable in the measurement"},
     {"call-graph", 'g', OPT_OTHERS, 0, NULL, "call paths are recorded by default"},
@@ -196,6 +201,7 @@ static int record_events(struct session *s, const struct record_options *o, cons
     struct phases_barrier_log log = {
         .out = stderr, .watched = string_list_array(&watch), .locate = locate, .locate_ctx = symbolizer};
     char *preload = recorder_path(o), *region;
+    char *ranks = o->sample_ranks ? mem_printf("sample %u", o->sample_ranks) : o->ranks ? mem_strdup(o->ranks) : NULL;
     unsigned region_time;
     int status = record_region(o->region, &region, &region_time, err);
     if (status == 0 && o->region && o->delay > 0)
@@ -219,6 +225,8 @@ static int record_events(struct session *s, const struct record_options *o, cons
                                              .delay = o->delay,
                                              .duration = o->duration,
                                              .only_processes = o->only,
+                                             .ranks = ranks,
+                                             .write_interval = o->write_interval,
                                              .region = region,
                                              .region_time = region_time,
                                              .say = record_warn,
@@ -233,6 +241,7 @@ static int record_events(struct session *s, const struct record_options *o, cons
     vec_release(&watch);
     vec_release(&environment);
     mem_free(region);
+    mem_free(ranks);
     mem_free(preload);
     return status;
 }
@@ -243,6 +252,8 @@ int record_program(struct session *s, const struct record_options *o, const char
     struct asked asked = {0};
     if (o->call_paths && o->no_call_paths)
         return err_set(err, ERR_USAGE, "--call-paths and --no-call-paths exclude each other");
+    if (o->ranks && o->sample_ranks)
+        return err_set(err, ERR_USAGE, "--ranks and --sample-ranks exclude each other");
     int status = ask(&asked, o, request, err);
     if (status == 0)
         status = record_events(s, o, dir, &asked, wants_call_paths(o, request), argv, wait_status, err);

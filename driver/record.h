@@ -11,9 +11,10 @@ struct record_options {
     struct string_list events, environment, watch;
     const char *watch_file;
     unsigned warn;
-    const char *sampler, *only, *region;
+    const char *sampler, *only, *region, *ranks;
     bool call_paths, no_call_paths, phases, multiplex, repeat, no_children;
-    double delay, duration;
+    unsigned sample_ranks;
+    double delay, duration, write_interval;
 };
 #define RECORD_DEFAULTS                                                                                                \
     {                                                                                                                  \

@@ -236,6 +236,8 @@ struct hpcprof_record_options {
     const char *region;                /* nothing is measured outside of it; NULL: everywhere */
     unsigned region_time;              /* but in the first, second, ... time; 0: each time */
     const char *only_processes;        /* glob on the program's base name; NULL: all */
+    const char *ranks;                 /* of a parallel program: "0,7,1000-1007", "sample 16"; NULL: all */
+    double write_interval;             /* seconds between writes; 0: half a second, longer for many ranks */
     void (*say)(const char *sentence); /* messages for the user while the program runs; NULL: none */
     const char *const *environment;    /* names of variables to note; NULL-terminated or NULL */
     /* When the program has ended: its measurement (a folder; one file if other ranks share the folder), and a file

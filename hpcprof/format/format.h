@@ -9,7 +9,10 @@
 #ifndef HPCPROF_FORMAT_H
 #define HPCPROF_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define FORMAT_MAGIC        "hpcprof\n"
 #define FORMAT_HEADER_BYTES 16
@@ -54,8 +57,32 @@ enum format_count_flags { FORMAT_HAS_VALUES = 1 /* else value = samples x period
 /* The notes of a rank: what all ranks of one start of a program have in common, and how many they are. */
 #define FORMAT_NOTE_JOB   "job"
 #define FORMAT_NOTE_RANKS "ranks"
+/* The ranks that --ranks or --sample-ranks chose, if not all. */
+#define FORMAT_NOTE_CHOSEN "ranks recorded"
 
 /* Largest payload: a writer splits what is longer; a length above is a broken file. */
 #define FORMAT_PAYLOAD_MAX (16u << 20)
+
+/* Whether a rank is in such a choice: "0,7,1000-1007", or "sample N". A sample is one rank of each of N equal parts: rank 0 of the
+   first part; of the others one at a position that a hash decides, since every 64th rank could be the first of each node. */
+static inline bool format_rank_chosen(const char *choice, uint64_t rank, uint64_t ranks)
+{
+    static const char sample[] = "sample ";
+    char *at = (char *)(uintptr_t)choice;
+    if (strncmp(choice, sample, sizeof sample - 1) == 0) {
+        uint64_t n = strtoull(choice + sizeof sample - 1, NULL, 10);
+        if (n == 0 || n >= ranks || rank >= ranks || n > UINT32_MAX || ranks > UINT32_MAX)
+            return true;
+        uint64_t part = ((rank + 1) * n - 1) / ranks, from = part * ranks / n, to = (part + 1) * ranks / n;
+        return rank == from + (part * 0x9E3779B97F4A7C15u >> 33) % (to - from);
+    }
+    while (*at >= '0' && *at <= '9') {
+        uint64_t from = strtoull(at, &at, 10), to = *at == '-' ? strtoull(at + 1, &at, 10) : from;
+        if (rank >= from && rank <= to)
+            return true;
+        at += *at == ',';
+    }
+    return false;
+}
 
 #endif

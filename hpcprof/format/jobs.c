@@ -19,11 +19,15 @@ static void put_range(struct buf *b, size_t from, size_t to)
         buf_printf(b, to > from + 1 ? "-%zu" : ", %zu", to);
 }
 
-static void warn_missing(const struct hpcprof *p, const char *path, size_t ranks, struct warnings *w)
+/* choice: of the ranks that are recorded; NULL: all are. */
+static void warn_missing(const struct hpcprof *p, const char *path, size_t ranks, const char *choice,
+                         struct warnings *w)
 {
     bool *here = mem_calloc(ranks, sizeof *here);
     struct buf missing = {0};
     size_t count = 0;
+    for (size_t i = 0; choice && i < ranks; i++)
+        here[i] = !format_rank_chosen(choice, i, ranks);
     for (size_t i = 0; i < p->process_count; i++)
         if (p->processes[i].rank >= 0 && (size_t)p->processes[i].rank < ranks)
             here[p->processes[i].rank] = true;
@@ -47,7 +51,7 @@ enum { RANKS_MOST = 1 << 24 };
 
 int hpcprof_check_jobs(const struct hpcprof *p, const char *path, struct warnings *w, struct err *err)
 {
-    const char *job = hpcprof_job(p);
+    const char *job = hpcprof_job(p), *choice = NULL;
     size_t ranks = 0;
     for (size_t i = 0; i < p->note_count; i++) {
         const char *name = strtab_get(p->strings, p->notes[i].name), *value = strtab_get(p->strings, p->notes[i].value);
@@ -58,8 +62,10 @@ int hpcprof_check_jobs(const struct hpcprof *p, const char *path, struct warning
                            path, job, value);
         if (strcmp(name, FORMAT_NOTE_RANKS) == 0 && strtoul(value, NULL, 10) > ranks)
             ranks = strtoul(value, NULL, 10);
+        if (strcmp(name, FORMAT_NOTE_CHOSEN) == 0)
+            choice = value;
     }
     if (ranks && ranks <= RANKS_MOST)
-        warn_missing(p, path, ranks, w);
+        warn_missing(p, path, ranks, choice, w);
     return 0;
 }

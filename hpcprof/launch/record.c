@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "hpcprof/format/writer.h"
 #include "hpcprof/launch/exit_status.h"
 #include "hpcprof/launch/events.h"
 #include "hpcprof/launch/program.h"
@@ -178,7 +179,7 @@ static int check_out_dir(const char *path, struct err *err)
         return err_errno(err, path, "opening the output folder");
     for (struct dirent *entry; status == 0 && (entry = readdir(dir));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            str_starts(entry->d_name, ".notices.") || str_starts(entry->d_name, ".done.")) /* of another rank */
+            str_starts(entry->d_name, ".done.")) /* of another rank */
             continue;
         if (!str_ends(entry->d_name, HPCPROF_SUFFIX))
             status = err_set(err, ERR_USAGE,
@@ -274,8 +275,17 @@ static void put_event(struct buf *b, const struct record_event *e)
         buf_printf(b, ";%s", e->papi_name);
 }
 
+/* By default, all ranks of a program write at most 128 times a second: their folder is on one file system. 0: as often as a
+   single process. */
+static double write_interval(const struct hpcprof_record_options *o)
+{
+    enum { WRITES_A_SECOND = 128, SINGLE = 2 /* a second */, LONGEST = 60 };
+    double shared = (double)record_ranks() / WRITES_A_SECOND;
+    return o->write_interval > 0 ? o->write_interval : shared * SINGLE <= 1 ? 0 : shared > LONGEST ? LONGEST : shared;
+}
+
 static void put_orders(struct buf *b, const struct hpcprof_record_options *o, const struct plan *p, size_t group,
-                       const char *dir)
+                       const char *dir, const char *notices)
 {
     buf_str(b, RECORD_VARIABLE "=dir=");
     put_escaped(b, dir);
@@ -296,10 +306,9 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
         buf_str(b, "\npaths=1");
     if (o->phases)
         buf_str(b, "\nphases=1");
-    if (o->phases && o->notice) {
+    if (notices) {
         buf_printf(b, "\nwatch=%d\nwarn=%llu\nnotify=", o->watch, (unsigned long long)o->warn_ms * 1000000);
-        put_escaped(b, dir);
-        buf_printf(b, "/.notices.%d", (int)getpid());
+        put_escaped(b, notices);
     }
     if (o->delay > 0)
         buf_printf(b, "\ndelay=%.0f", o->delay * 1e9);
@@ -316,6 +325,10 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
         buf_str(b, "\nonly=");
         put_escaped(b, o->only_processes);
     }
+    if (o->ranks)
+        buf_printf(b, "\nranks=%s", o->ranks);
+    if (write_interval(o) > 0)
+        buf_printf(b, "\nwrite=%.0f", write_interval(o) * 1e9);
     for (size_t i = 0; o->environment && o->environment[i]; i++) {
         buf_str(b, i ? "," : "\nenv=");
         put_escaped(b, o->environment[i]);
@@ -395,9 +408,11 @@ static void restore_signals(const struct signals *s)
 static _Noreturn void become(const char *path, char *const *argv, const char *orders, const char *preload,
                              const char *asan_options, int report)
 {
-    setenv("ASAN_OPTIONS", asan_options, 1);
-    putenv((char *)(uintptr_t)orders);
-    putenv((char *)(uintptr_t)preload);
+    if (orders) {
+        setenv("ASAN_OPTIONS", asan_options, 1);
+        putenv((char *)(uintptr_t)orders);
+        putenv((char *)(uintptr_t)preload);
+    }
     execv(path, argv);
     int error = errno;
     if (write(report, &error, sizeof error) < 0)
@@ -407,7 +422,7 @@ static _Noreturn void become(const char *path, char *const *argv, const char *or
 
 /* The recorder is silent in the program; that its counts find no place any more is ours to say, when it happens. */
 struct disk {
-    const char *dir;
+    const char *dir; /* NULL: nothing is recorded */
     void (*say)(const char *sentence);
     bool full;
     /* The program's reports of its barriers meanwhile. */
@@ -421,7 +436,7 @@ struct disk {
 static void watch_disk(struct disk *d)
 {
     struct statvfs fs;
-    if (d->full || statvfs(d->dir, &fs) < 0 || fs.f_blocks == 0 || fs.f_bavail > 0)
+    if (d->full || !d->dir || statvfs(d->dir, &fs) < 0 || fs.f_blocks == 0 || fs.f_bavail > 0)
         return;
     d->full = true;
     char *sentence = mem_printf(
@@ -484,6 +499,7 @@ struct launched {
     uint64_t at; /* UNIX time, ns */
 };
 
+/* With orders NULL, the program is not recorded. */
 static int run_once(const char *path, char *const *argv, const char *orders, const char *preload, struct disk *disk,
                     struct launched *who, int *status, struct warnings *w, struct err *err)
 {
@@ -512,7 +528,7 @@ static int run_once(const char *path, char *const *argv, const char *orders, con
     restore_signals(&signals);
     if (result == 0 && n == (ssize_t)sizeof error)
         return err_set(err, ERR_SYSTEM, "%s: the program cannot be started: %s", path, strerror(error));
-    if (result == 0 && exit_status_add(disk->dir, pid, launched, *status, &end_err) < 0)
+    if (result == 0 && orders && exit_status_add(disk->dir, pid, launched, *status, &end_err) < 0)
         warnings_add(w, "%s", end_err.msg);
     return result;
 }
@@ -526,13 +542,43 @@ static void tell_ended(const struct hpcprof_record_options *o, const char *dir, 
     mem_free(file);
 }
 
+/* "0,7,1000-1007", or the driver's "sample N" */
+static int check_ranks(const char *ranks, struct err *err)
+{
+    if (str_starts(ranks, "sample "))
+        return one_of_many() && record_ranks() < 0
+                   ? err_set(err, ERR_USAGE,
+                             "--sample-ranks: this launcher does not give the number of ranks; name them with --ranks")
+                   : 0;
+    const char *at = ranks;
+    for (;; at++) {
+        char *end;
+        unsigned long from = strtoul(at, &end, 10), to = from;
+        if (*at < '0' || *at > '9' || (*end == '-' && (end[1] < '0' || end[1] > '9')))
+            break;
+        if (*end == '-')
+            to = strtoul(end + 1, &end, 10);
+        if (to < from || to > INT32_MAX)
+            break;
+        at = end;
+        if (*at == '\0')
+            return strlen(ranks) < RECORD_RANKS_BYTES
+                       ? 0
+                       : err_set(err, ERR_USAGE, "--ranks: more than %d bytes; name ranges, or use --sample-ranks",
+                                 RECORD_RANKS_BYTES - 1);
+        if (*at != ',')
+            break;
+    }
+    return err_set(err, ERR_USAGE, "--ranks needs numbers and ranges such as 0,7,1000-1007, not '%s'", ranks);
+}
+
 static int check_options(const struct hpcprof_record_options *o, struct err *err)
 {
     if (o->sampler && strcmp(o->sampler, "papi") != 0 && strcmp(o->sampler, "ring") != 0)
         return err_set(err, ERR_USAGE, "unknown sampler '%s'; available: papi, ring", o->sampler);
     if (o->multiplex && o->repeat == HPCPROF_REPEAT)
         return err_set(err, ERR_USAGE, "--multiplex and --repeat exclude each other");
-    return 0;
+    return o->ranks ? check_ranks(o->ranks, err) : 0;
 }
 
 int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, int *status, struct warnings *w,
@@ -542,8 +588,13 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
     struct buf orders = {0}, preload = {0};
     char *path = NULL, *dir = NULL, *library = NULL;
     int result = -1, lock = -1;
-    if (check_options(o, err) < 0 || !(path = hpcprof_find_program(argv[0], err)) ||
-        hpcprof_check_program(path, 0, err) < 0 || parse_events(o, &plan, w, err) < 0 ||
+    if (check_options(o, err) < 0 || !(path = hpcprof_find_program(argv[0], err)))
+        goto out;
+    if (o->ranks && one_of_many() && !format_rank_chosen(o->ranks, (uint64_t)record_rank(), (uint64_t)record_ranks())) {
+        result = run_once(path, argv, NULL, NULL, &(struct disk){.pipe = -1}, &(struct launched){0}, status, w, err);
+        goto out;
+    }
+    if (hpcprof_check_program(path, 0, err) < 0 || parse_events(o, &plan, w, err) < 0 ||
         make_groups(o, &plan, err) < 0 || !(library = preloadable(o->preload, err)))
         goto out;
     say_repetition(o, &plan);
@@ -560,29 +611,35 @@ int hpcprof_record(const struct hpcprof_record_options *o, char *const *argv, in
     }
     size_t files = count_files(dir);
     struct disk disk = {.dir = dir, .say = o->say, .notice = o->notice, .notice_ctx = o->notice_ctx, .pipe = -1};
-    char *pipe_path = mem_printf("%s/.notices.%d", dir, (int)getpid());
-    if (o->phases && o->notice && mkfifo(pipe_path, 0600) == 0) /* open for writing too: it has no end */
-        disk.pipe = open(pipe_path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    /* Not in the output folder, which may be on a file system that many nodes share. */
+    const char *temporary = getenv("TMPDIR");
+    char *notices =
+        o->phases && o->notice
+            ? mem_printf("%s/hpcview-notices.%d", temporary && *temporary == '/' ? temporary : "/tmp", (int)getpid())
+            : NULL;
+    if (notices && mkfifo(notices, 0600) == 0) /* open for writing too: it has no end */
+        disk.pipe = open(notices, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     put_preload(&preload, library);
     struct launched who = {0};
     for (size_t group = 0; group < plan.group_count; group++) {
         orders.len = 0;
-        put_orders(&orders, o, &plan, group, dir);
+        put_orders(&orders, o, &plan, group, dir, disk.pipe >= 0 ? notices : NULL);
         result = run_once(path, argv, orders.bytes, preload.bytes, &disk, &who, status, w, err);
         if (result < 0)
             break;
     }
-    if (o->phases && o->notice)
-        unlink(pipe_path);
-    mem_free(pipe_path);
-    if (disk.pipe >= 0)
+    if (disk.pipe >= 0) {
+        unlink(notices);
         close(disk.pipe);
+    }
+    mem_free(notices);
     if (result == 0)
         tell_ended(o, dir, &who);
     if (result == 0 && count_files(dir) == files)
         warnings_add(w, "%s: nothing was recorded: %s", o->out_dir,
                      disk.full           ? "the disk is full"
                      : o->only_processes ? "no program of that name ran"
+                     : o->ranks          ? "none of these ranks ran"
                                          : "the program did not load the recorder, or ended before it could write");
 out:
     buf_release(&orders);

@@ -453,7 +453,7 @@ static void test_folders(void)
         "SLURM_PROCID", "PALS_RANKID",          "FLUX_TASK_RANK"};
     static const struct {
         const char *file, *alone, *of_many;
-    } cases[] = {{"x.txt", other, other}, {"x.hpcprof", earlier, ""}, {".notices.7", "", ""}};
+    } cases[] = {{"x.txt", other, other}, {"x.hpcprof", earlier, ""}, {".done.7", "", ""}};
     const char *argv[] = {"true", NULL};
     char *out = in_folder("out");
     int status;
@@ -516,6 +516,7 @@ static char *orders_of(struct hpcprof_record_options o)
     const char *argv[] = {"sh", "-c", script, NULL};
     char *path = in_folder("orders");
     int status;
+    setenv("TMPDIR", folder, 1); /* of the pipe */
     unlink(path);
     empty_out();
     char *error = recorded(o, argv, &status);
@@ -560,9 +561,11 @@ static void test_orders(void)
         {{.follow_children = true}, BEGIN "children=1 -- ", 0},
         {{.call_paths = true}, BEGIN "paths=1 -- ", 0},
         {{.phases = true}, BEGIN "phases=1 -- ", 0},
-        {{.phases = true, .notice = tell_nobody}, BEGIN "phases=1 watch=0 warn=0 notify=DIR/out/.notices.PID -- ", 0},
+        {{.phases = true, .notice = tell_nobody},
+         BEGIN "phases=1 watch=0 warn=0 notify=DIR/hpcview-notices.PID -- ",
+         0},
         {{.phases = true, .notice = tell_nobody, .watch = true, .warn_ms = 7},
-         BEGIN "phases=1 watch=1 warn=7000000 notify=DIR/out/.notices.PID -- ",
+         BEGIN "phases=1 watch=1 warn=7000000 notify=DIR/hpcview-notices.PID -- ",
          0},
         {{.notice = tell_nobody}, BEGIN "-- ", 0},
         {{.delay = 1.5}, BEGIN "delay=1500000000 -- ", 0},
@@ -793,16 +796,17 @@ static void test_told(void)
 {
     struct hpcprof_record_options o = {.phases = true, .notice = tell};
     char *script = mem_printf(
-        "exec >'%s/out/.notices.%d'; echo one; echo; printf 'two '; echo three; printf '%%5000s\\n' x; "
+        "exec >'%s/hpcview-notices.%d'; echo one; echo; printf 'two '; echo three; printf '%%5000s\\n' x; "
         "printf '%%5000s\\n' y; printf '%%8190s\\n' z; echo four; printf '%%10000s\\n' x; echo five; printf rest",
         folder, (int)getpid());
+    setenv("TMPDIR", folder, 1);
     empty_out();
     buf_str(&told, "");
     CHECK_INT(run_shell(o, script), 0);
     CHECK_STR(told.bytes, "one||two three|   ...5000|   ...5000|   ...8190|four|   ...1809|five|");
     buf_release(&told);
     mem_free(script);
-    char *pipe_path = mem_printf("out/.notices.%d", (int)getpid()), *left = text_of(pipe_path);
+    char *pipe_path = mem_printf("hpcview-notices.%d", (int)getpid()), *left = text_of(pipe_path);
     CHECK_STR(left, "none");
     mem_free(left);
     mem_free(pipe_path);

@@ -8,6 +8,7 @@
  *   phases=1  watch=1  warn=NS  notify=/path/of/a/pipe
  *   region=NAME  region_time=N
  *   sampler=ring|papi  multiplex=1  children=1  paths=1  delay=NS  duration=NS  only=GLOB  env=NAME,NAME  run=N
+ *   ranks=0,7,1000-1007       or "sample N": no others    write=NS                 between two writes
  *   paths_max=N               contexts that are kept with call paths: for tests
  */
 #ifndef HPCPROF_RECORDER_PROTOCOL_H
@@ -20,8 +21,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#define RECORD_VARIABLE   "HPCVIEW_RECORD"
-#define RECORD_EVENTS_MAX 8
+#define RECORD_VARIABLE    "HPCVIEW_RECORD"
+#define RECORD_EVENTS_MAX  8
+#define RECORD_RANKS_BYTES 4096 /* of "ranks" */
 
 enum record_kind {
     RECORD_PERF,     /* by perf_event_open with type, config, ...: sampled through the ring */

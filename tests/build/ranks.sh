@@ -37,7 +37,7 @@ END
 
 for kind in $kinds; do
     kind=${kind%/} name=${kind#.}
-    rm -rf ./*.measurements* ./*.db* work m
+    rm -rf ./*.measurements* ./*.db* work m chosen sampled
     "mpicc$kind" -g -o work work.c 2>compiled || { not_ok "a program compiles with ${name:-MPI}" "$(cat compiled)"; continue; }
     mpirun=mpirun$kind
 
@@ -63,6 +63,12 @@ for kind in $kinds; do
     cp hpcview-work-2.measurements/*.hpcprof hpcview-work.measurements
     run "$hpcview" print hpcview-work.measurements
     check "$name: two starts are not added up" grep -q 'contains the ranks of two starts' err
+    run timeout 100 "$mpirun" -n 3 "$hpcview" record -o chosen --ranks 0,2-9 -- ./work
+    check_equal "$name: only chosen ranks leave a file" "$status $(ls chosen | sed 's/.*[.]\([0-9]*\)[.]hpcprof/\1/' | sort | tr '\n' ' ')" "0 0 2 "
+    run "$hpcview" print chosen
+    check_equal "$name: the others are not missing" "$status $(grep -c missing err)" "0 0"
+    run timeout 100 "$mpirun" -n 4 "$hpcview" record -o sampled --sample-ranks 2 -- ./work
+    check_equal "$name: a sample of two ranks" "$status $(ls sampled | wc -l) $(ls sampled/*.0.hpcprof | wc -l)" "0 2 1"
     rm hpcview-work-2.measurements/*.1.hpcprof
     "$hpcview" print hpcview-work-2.measurements >/dev/null 2>err
     check "$name: a missing rank is named" grep -q '1 of the 2 ranks are missing: 1$' err

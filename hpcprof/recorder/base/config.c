@@ -71,6 +71,10 @@ static void read_line(struct config *c, const char *key, size_t len, const char 
         value_into(value, c->papi_library, sizeof c->papi_library);
     else if (KEY("only"))
         value_into(value, c->only, sizeof c->only);
+    else if (KEY("ranks"))
+        value_into(value, c->ranks, sizeof c->ranks);
+    else if (KEY("write"))
+        c->write_ns = n;
     else if (KEY("env"))
         value_into(value, c->note_env, sizeof c->note_env);
     else if (KEY("event"))

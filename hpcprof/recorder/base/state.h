@@ -14,7 +14,7 @@ struct event {
 };
 
 struct config {
-    char dir[4096], only[256], papi_library[1024], note_env[1024];
+    char dir[4096], only[256], ranks[RECORD_RANKS_BYTES], papi_library[1024], note_env[1024];
     struct event events[EVENTS_MAX];
     unsigned event_count;
     bool papi; /* --sampler papi */
@@ -27,7 +27,7 @@ struct config {
     uint64_t warn_ns;  /* or those whose barrier time is this or longer; 0: none */
     char notify[4096]; /* into this pipe */
     unsigned run;      /* of --repeat, from 1; 0: no repeating */
-    uint64_t delay_ns, duration_ns;
+    uint64_t write_ns, delay_ns, duration_ns;
     char region[256];     /* nothing is measured outside of it; "": everywhere */
     unsigned region_time; /* but the first, second, ... time the process enters it; 0: each time */
 };

@@ -114,6 +114,7 @@ static void put_job(struct out *o, uint64_t *count)
     }
     record_job(text, sizeof text, hpcrec_slurp);
     put_note(o, count, FORMAT_NOTE_JOB, text);
+    put_note(o, count, FORMAT_NOTE_CHOSEN, hpcrec.config.ranks);
     hpcrec_slurp("/proc/self/status", environment.text, sizeof environment.text);
     cpuinfo_value("Cpus_allowed_list", text, sizeof text);
     put_note(o, count, "CPUs", text);

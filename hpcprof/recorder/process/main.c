@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Beginning, the helper thread, the end. */
+#include "hpcprof/format/format.h"
 #include "hpcprof/recorder/base/syscalls.h"
 #include "hpcprof/recorder/output/paths.h"
 #include "hpcprof/recorder/process/process.h"
@@ -42,6 +43,11 @@ static bool name_matches(const char *glob)
     if (fnmatch(glob, base_name(exe), 0) == 0)
         return true;
     return hpcrec_slurp("/proc/self/cmdline", cmdline, sizeof cmdline) > 0 && fnmatch(glob, base_name(cmdline), 0) == 0;
+}
+
+static bool is_chosen(const char *ranks)
+{
+    return record_rank() >= 0 && format_rank_chosen(ranks, (uint64_t)record_rank(), (uint64_t)record_ranks());
 }
 
 /* ---- the helper ------------------------------------------------------------------------------------------ */
@@ -132,7 +138,7 @@ static void turn(uint64_t *flushed)
     sigset_t saved;
     int status = 0;
     uint64_t now = hpcrec_now(CLOCK_MONOTONIC);
-    if (now - *flushed >= (uint64_t)FLUSH_MS * 1000000) {
+    if (now - *flushed >= (hpcrec.config.write_ns ? hpcrec.config.write_ns : (uint64_t)FLUSH_MS * 1000000)) {
         do_task(TASK_FLUSH, -1);
         *flushed = now;
         return;
@@ -388,6 +394,8 @@ __attribute__((constructor)) static void start(void)
     if (!hpcrec.config.children)
         hpcrec_clean_environment();
     if (hpcrec.config.only[0] && !name_matches(hpcrec.config.only))
+        return;
+    if (hpcrec.config.ranks[0] && !is_chosen(hpcrec.config.ranks))
         return;
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_);
