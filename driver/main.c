@@ -140,11 +140,49 @@ bool session_speaks(struct session *s)
     return !s->silent;
 }
 
+/* Behind the name of a measurement's file; NULL: it is about something else. */
+static const char *about_file(const char *warning)
+{
+    const char *end = strstr(warning, HPCPROF_SUFFIX ": ");
+    return end ? end + strlen(HPCPROF_SUFFIX) : NULL;
+}
+
+/* The same but for the file and numbers. */
+static bool are_alike(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    for (a = about_file(a), b = about_file(b); a && b; a++, b++) {
+        a += strspn(a, digits);
+        b += strspn(b, digits);
+        if (*a != *b)
+            return false;
+        if (*a == '\0')
+            return true;
+    }
+    return false;
+}
+
+/* Thousands of ranks may have been cut in the same way: then the first one stands for all of them. */
 void session_print_warnings(struct session *s)
 {
     static size_t printed;
-    for (; !s->silent && printed < warnings_count(s->warnings); printed++)
-        fprintf(stderr, "hpcview: warning: %s\n", warnings_get(s->warnings, printed));
+    size_t count = warnings_count(s->warnings);
+    bool *done = mem_calloc(count + 1, sizeof *done);
+    for (; !s->silent && printed < count; printed++) {
+        struct VEC(size_t) alike = {0};
+        const char *text = warnings_get(s->warnings, printed);
+        for (size_t i = printed + 1; !done[printed] && about_file(text) && i < count; i++)
+            if (are_alike(text, warnings_get(s->warnings, i)))
+                *vec_push(&alike) = i;
+        for (size_t i = 0; alike.count > 1 && i < alike.count; i++)
+            done[alike.items[i]] = true;
+        if (!done[printed])
+            fprintf(stderr,
+                    alike.count > 1 ? "hpcview: warning: %s (and %zu more files alike)\n" : "hpcview: warning: %s\n",
+                    text, alike.count);
+        vec_release(&alike);
+    }
+    mem_free(done);
 }
 
 void driver_report(void *ctx, const char *sentence)

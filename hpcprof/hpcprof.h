@@ -196,6 +196,8 @@ struct hpcprof_parts {
 };
 /* What all ranks of one start of a parallel program have in common, as the first process with such a note has it; "": none. */
 const char *hpcprof_job(const struct hpcprof *);
+/* "0-3, 7" of the ranks that are `in`, cut if it is long; gives how many they are. */
+size_t hpcprof_ranges(const bool *in, size_t ranks, struct buf *);
 struct hpcprof_parts hpcprof_parts(const struct hpcprof_process *, size_t count);
 const char *hpcprof_cut_reason(const struct hpcprof *, uint32_t context);
 /* Brings counts, totals and notes into their order; call it once after the last hpcprof_add_*. */

@@ -62,7 +62,7 @@ EXTRA_DIST += %D%/structure/formats.sh %D%/structure/chains.sh %D%/structure/gol
 	%D%/structure/sweep.sh %D%/structure/golden %D%/structure/objects
 
 # ---- measurements to tables and databases -----------------------------------------------
-dist_check_SCRIPTS += %D%/build/blocks.sh %D%/build/campaign.sh %D%/build/configuration.sh %D%/build/debuginfod.sh %D%/build/mpi.sh %D%/build/ranks.sh %D%/build/rebuilt.sh %D%/build/run.sh %D%/filters/filters.sh
+dist_check_SCRIPTS += %D%/build/blocks.sh %D%/build/campaign.sh %D%/build/configuration.sh %D%/build/debuginfod.sh %D%/build/mpi.sh %D%/build/ranks.sh %D%/build/many-ranks.sh %D%/build/rebuilt.sh %D%/build/run.sh %D%/filters/filters.sh
 EXTRA_DIST += \
 	%D%/driver/info/cmd %D%/driver/info/out %D%/driver/words/cmd %D%/driver/words/out %D%/driver/operands/cmd %D%/driver/operands/out %D%/driver/init/cmd %D%/driver/init/out \
 	%D%/print/app.drawing %D%/print/app.xml %D%/print/case.sh %D%/diagnose/forms \

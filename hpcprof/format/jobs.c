@@ -19,32 +19,40 @@ static void put_range(struct buf *b, size_t from, size_t to)
         buf_printf(b, to > from + 1 ? "-%zu" : ", %zu", to);
 }
 
+size_t hpcprof_ranges(const bool *in, size_t ranks, struct buf *b)
+{
+    enum { BYTES = 200 };
+    size_t count = 0;
+    for (size_t i = 0, next; i < ranks; i = next) {
+        for (next = i + 1; next < ranks && in[next] == in[i];)
+            next++;
+        if (!in[i])
+            continue;
+        if (b->len < BYTES)
+            put_range(b, i, next - 1);
+        count += next - i;
+    }
+    if (b->len >= BYTES)
+        buf_str(b, ", ...");
+    return count;
+}
+
 /* choice: of the ranks that are recorded; NULL: all are. */
 static void warn_missing(const struct hpcprof *p, const char *path, size_t ranks, const char *choice,
                          struct warnings *w)
 {
-    bool *here = mem_calloc(ranks, sizeof *here);
-    struct buf missing = {0};
-    size_t count = 0;
-    for (size_t i = 0; choice && i < ranks; i++)
-        here[i] = !format_rank_chosen(choice, i, ranks);
+    bool *missing = mem_calloc(ranks, sizeof *missing);
+    struct buf text = {0};
+    for (size_t i = 0; i < ranks; i++)
+        missing[i] = !choice || format_rank_chosen(choice, i, ranks);
     for (size_t i = 0; i < p->process_count; i++)
         if (p->processes[i].rank >= 0 && (size_t)p->processes[i].rank < ranks)
-            here[p->processes[i].rank] = true;
-    for (size_t i = 0, next; i < ranks; i = next) {
-        for (next = i + 1; next < ranks && here[next] == here[i];)
-            next++;
-        if (here[i])
-            continue;
-        if (missing.len < 200)
-            put_range(&missing, i, next - 1);
-        count += next - i;
-    }
+            missing[p->processes[i].rank] = false;
+    size_t count = hpcprof_ranges(missing, ranks, &text);
     if (count)
-        warnings_add(w, "%s: %zu of the %zu ranks are missing: %s%s", path, count, ranks, missing.bytes,
-                     missing.len < 200 ? "" : ", ...");
-    buf_release(&missing);
-    mem_free(here);
+        warnings_add(w, "%s: %zu of the %zu ranks are missing: %s", path, count, ranks, text.bytes);
+    buf_release(&text);
+    mem_free(missing);
 }
 
 enum { RANKS_MOST = 1 << 24 };
