@@ -21,6 +21,7 @@ dist_man_MANS += %D%/man/hpcview-export.1
 dist_man_MANS += %D%/man/hpcview-import.1
 dist_man_MANS += %D%/man/hpcview-info.1
 dist_man_MANS += %D%/man/hpcview-init.1
+dist_man_MANS += %D%/man/hpcview-merge.1
 dist_man_MANS += %D%/man/hpcview-open.1
 dist_man_MANS += %D%/man/hpcview-compare.1
 dist_man_MANS += %D%/man/hpcview-phases.1

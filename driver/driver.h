@@ -66,7 +66,7 @@ struct command {
 };
 
 extern const struct command command_run, command_record, command_simulate, command_events, command_structure,
-    command_import, command_init, command_build, command_print, command_info, command_open;
+    command_import, command_init, command_build, command_print, command_info, command_merge, command_open;
 extern const struct command command_doctor, command_export, command_quality, command_diagnose, command_phases,
     command_compare;
 

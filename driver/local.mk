@@ -2,7 +2,7 @@
 bin_PROGRAMS += %D%/hpcview
 driver_alone = %D%/driver.h %D%/main.c %D%/options.c %D%/operands.c %D%/paths.c %D%/overrides.h %D%/overrides.c %D%/findings.h %D%/findings.c \
 	%D%/record.h %D%/cmd_record.c %D%/build.h %D%/cmd_build.c %D%/cmd_compare.c %D%/cmd_run.c %D%/cmd_diagnose.c %D%/cmd_doctor.c %D%/cmd_export.c %D%/cmd_import.c \
-	%D%/cmd_info.c %D%/cmd_init.c %D%/cmd_events.c %D%/cmd_open.c %D%/cmd_phases.c %D%/cmd_print.c %D%/cmd_quality.c \
+	%D%/cmd_info.c %D%/cmd_init.c %D%/cmd_merge.c %D%/cmd_events.c %D%/cmd_open.c %D%/cmd_phases.c %D%/cmd_print.c %D%/cmd_quality.c \
 	%D%/cmd_simulate.c %D%/cmd_structure.c
 %C%_hpcview_SOURCES = $(driver_alone) %D%/ranks.c
 %C%_hpcview_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) -DPREFIX='"$(prefix)"' -DBINDIR='"$(bindir)"' -DPKGDATADIR='"$(pkgdatadir)"' -DPKGLIBDIR='"$(pkglibdir)"'

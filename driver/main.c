@@ -13,9 +13,10 @@
 /* clang-format off: one a line */
 static const struct command *const commands[] = {
     /* in the order a user meets them */
-    &command_run,   &command_record,    &command_simulate, &command_phases, &command_events, &command_doctor,
-    &command_info,  &command_structure, &command_quality,  &command_import, &command_init,   &command_build,
-    &command_print, &command_compare,   &command_diagnose, &command_export, &command_open,   NULL,
+    &command_run,   &command_record, &command_simulate,  &command_phases,   &command_events, &command_doctor,
+    &command_info,  &command_merge,  &command_structure, &command_quality,  &command_import, &command_init,
+    &command_build, &command_print,  &command_compare,   &command_diagnose, &command_export, &command_open,
+    NULL,
 };
 /* clang-format on */
 

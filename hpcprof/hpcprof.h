@@ -152,6 +152,9 @@ int hpcprof_add_all(struct hpcprof *into, const struct hpcprof *from, bool summe
 void hpcprof_drop_counts(struct hpcprof *);
 /* Frees the counts from number `kept` on, for callers that process them from the end. */
 void hpcprof_drop_counts_from(struct hpcprof *, size_t kept);
+/* The files of several folders (NULL-terminated) of one parallel program, copied into a new folder. Errors: folders of two
+   starts of a program, or one given twice. */
+int hpcprof_gather(const char *const *dirs, const char *out, struct warnings *, struct err *);
 void hpcprof_free(struct hpcprof *);
 /* Writes `p` as one measurement file (with all its processes), for imports and merges. */
 int hpcprof_write(const struct hpcprof *p, struct outfile *, struct err *);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 noinst_LIBRARIES += %D%/libhpcprof.a
-%C%_libhpcprof_a_SOURCES = %D%/hpcprof.h %D%/format/tables.h %D%/format/writer.h %D%/format/format.h %D%/format/table.c %D%/format/jobs.c %D%/format/merge.c %D%/format/ranks.c %D%/format/reader.h %D%/format/read.c %D%/format/read_tables.c %D%/format/write.c %D%/format/write_tables.c \
+%C%_libhpcprof_a_SOURCES = %D%/hpcprof.h %D%/format/tables.h %D%/format/writer.h %D%/format/format.h %D%/format/table.c %D%/format/gather.c %D%/format/jobs.c %D%/format/merge.c %D%/format/ranks.c %D%/format/reader.h %D%/format/read.c %D%/format/read_tables.c %D%/format/write.c %D%/format/write_tables.c \
 	%D%/launch/events.h %D%/launch/events.c %D%/launch/exit_status.h %D%/launch/exit_status.c %D%/launch/program.h %D%/launch/program.c %D%/launch/record.c %D%/recorder/protocol.h
 
 check_PROGRAMS += %D%/format/read_test
