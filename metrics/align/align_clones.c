@@ -14,13 +14,29 @@ static bool same_procedure(const void *ctx, uint32_t i)
     return memcmp(&w->m->procedures.items[i].key, &w->key, sizeof w->key) == 0;
 }
 
-/* Compilers count parallel regions in their own ways, gcc those of a function, clang all functions it makes: a region is
-   the one that begins at this line. */
+/* How much of a name is the source's: compilers count parallel regions in their own ways, gcc those of a function, clang
+   all functions it makes; and they name lambdas differently, which also stand in arguments of templates. 0: all of it. */
+static size_t named_by_source(const char *name)
+{
+    static const char *const lambdas[] = {"{lambda(", "'lambda", "::$_"};
+    const char *region = strstr(name, OPENMP_REGION);
+    if (region)
+        return (size_t)(region - name) + strlen(OPENMP_REGION);
+    for (size_t i = 0; i < ARRAY_SIZE(lambdas); i++)
+        if (strstr(name, lambdas[i])) {
+            size_t to = (size_t)(strstr(name, lambdas[i]) - name), arguments = strcspn(name, "<");
+            return arguments < to ? arguments : to;
+        }
+    return 0;
+}
+
+/* A function that a compiler has named is the one that begins at this line. */
 static struct identity origin_of(const struct matcher *m, struct identity key, const struct place *p)
 {
-    const char *name = strtab_get(m->c->strings, key.name), *region = strstr(name, OPENMP_REGION);
-    if (region) {
-        key.name = strtab_addn(m->c->strings, name, (size_t)(region - name) + strlen(OPENMP_REGION));
+    const char *name = strtab_get(m->c->strings, key.name);
+    size_t own = named_by_source(name);
+    if (own) {
+        key.name = strtab_addn(m->c->strings, name, own);
         key.line = p->line_first;
     } else {
         key.name = source_function_name(m->c->strings, key.name);

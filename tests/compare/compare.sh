@@ -64,6 +64,7 @@ if command -v clang >/dev/null; then
         check "with a time by each" test -n "$(ratio "$f")"
     done
     shown
+    check "copies of a loop that one compiler makes are not compared" test "$(awk -F, '$3 ~ /kernels.c$/ { print $3 ":" $4 }' table.csv | sort | uniq -d | wc -l)" = 0
 else
     skip "gcc and clang" "no clang here"
 fi
