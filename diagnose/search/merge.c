@@ -305,6 +305,8 @@ static const char *evidence(struct merging *u, struct diagnosis *d, const struct
                                              : "copies of it in the binary");
     if (g->runs.len)
         buf_printf(&b, "%sin the runs %s", b.len ? "; " : "", g->runs.bytes);
+    else if (ev->e->run_count > 1 && g->of->run < ev->e->run_count)
+        buf_printf(&b, "%sin the run %s", b.len ? "; " : "", strtab_get(ev->e->strings, ev->e->runs[g->of->run].name));
     const char *text = arena_strdup(d->arena, b.bytes);
     buf_release(&b);
     return text;

@@ -110,14 +110,18 @@ PROPERTY SlowRank {
 
 PROPERTY GotSlower {
     // Beyond chance: the statistical error of both counts is compared with the difference.
+    // Code that only the new build has costs at most what the scope around it costs more: another compiler or version
+    // makes other loops and procedures of the same source. A loop of a new procedure is part of that procedure's finding.
     FOR PROGRAM, PROCEDURE, LOOP;
     LET lost = run(NEW).time - run(BASE).time;
-    CONDITION: (both) lost > 0.05 * run(NEW).time AND run(BASE).time > 0 OR (fresh) lost > 0.05 * run(NEW).time AND run(BASE).time <= 0;
+        grown = MIN(lost, parent(run(NEW).time) - parent(run(BASE).time));
+    CONDITION: (both) lost > 0.05 * run(NEW).time AND run(BASE).time > 0
+        OR (fresh) grown > 0.05 * run(NEW).time AND run(BASE).time <= 0 AND (place.depth < 0.5 OR parent(run(BASE).time) > 0);
     CONFIDENCE: MAX((both) -> 0.9, (fresh) -> 0.4);
-    SEVERITY: 100 * lost / total(run(NEW).time);
-    TITLE: "{place} became slower";
+    SEVERITY: MAX((both) -> 100 * lost / total(run(NEW).time), (fresh) -> 100 * grown / total(run(NEW).time));
+    TITLE: (both) -> "{place} became slower", (fresh) -> "{place} takes time only in the second run";
     EVIDENCE: (both) -> "{run(BASE).time} before, {run(NEW).time} now",
-              (fresh) -> "0 before, {run(NEW).time} now: it is new, was inlined elsewhere before, or has another name with another compiler";
+              (fresh) -> "{run(NEW).time}; the code around it took {parent(run(BASE).time)} before and takes {parent(run(NEW).time)} now. It is new, or another compiler inlined or named it differently";
     EXPLANATION: "The second run spends more time there than the first, beyond the statistical error.";
     REMEDY: "Compare the loop and its callers in both builds (hpcview structure).";
 }
