@@ -345,6 +345,12 @@ export function callsOf(model: Model, tree: MadeTree, place: PlaceIx): { callers
     }
     return false;
   };
+  // a runtime library calls the parallel regions: their callers are the user's, as far as they are known
+  const known = (line: number): number => {
+    let up = line;
+    while (up > 0 && places.file[procedure] !== NONE && places.file[nodes.place[frame[up]]] === NONE) up = nodes.parent[frame[up]];
+    return up > 0 ? up : line;
+  };
   for (let i = 1; i < nodes.count; i++) {
     const line = nodes.parent[i];
     if (inlined !== NONE && places.same[nodes.place[i]] === places.same[inlined]) {
@@ -355,7 +361,7 @@ export function callsOf(model: Model, tree: MadeTree, place: PlaceIx): { callers
     if (places.kind[nodes.place[i]] !== Kind.Procedure || line <= 0) continue;
     const caller = nodes.place[frame[line]];
     if (inlined === NONE && places.same[nodes.place[i]] === places.same[procedure])
-      callers.add(caller, nodes.place[i], nodes.place[line], i);
+      callers.add(nodes.place[frame[known(line)]], nodes.place[i], nodes.place[known(line)], i);
     if (places.same[caller] === places.same[procedure] && isPart(line))
       callees.add(caller, nodes.place[i], nodes.place[line], i);
   }

@@ -6,7 +6,7 @@ import { type Groups, leader, makeGroups } from './cells';
 import type { Column, Columns } from './columns';
 import { type Level, LEVEL_KIND } from './flat';
 import { frontOf, type HotSource, type Hottest, type ModulePart } from './hotspots';
-import { labelOf } from './labels';
+import { enclosing, labelOf } from './labels';
 import type { Tables } from './rows';
 import { largestCells } from './sort';
 
@@ -104,15 +104,12 @@ export interface Changes {
   readonly better: readonly Change[];
 }
 
-/** Loops or procedures of two builds by first line: one compiler makes two loops, or another nest, of one loop of the
- *  other, and gives procedures other names. */
-function bySource(model: Model, level: 'loop' | 'procedure'): Groups {
-  const { count, kind, file, lineFirst, same } = model.places;
+/** Places in groups of one key. */
+function groupedBy(model: Model, places: Iterable<PlaceIx>, keyOf: (place: PlaceIx) => string): Groups {
   const groups = new Map<string, number[]>();
-  for (let i = 0; i < count; i++) {
-    if (kind[i] !== LEVEL_KIND[level]) continue;
-    const key = file[i] !== NONE && lineFirst[i] > 0 ? `${file[i]}:${lineFirst[i]}` : String(same[i]);
-    (groups.get(key) ?? groups.set(key, []).get(key)!).push(i);
+  for (const place of places) {
+    const key = keyOf(place);
+    (groups.get(key) ?? groups.set(key, []).get(key)!).push(place);
   }
   const all = [...groups.values()];
   const start = new Uint32Array(all.length + 1);
@@ -120,8 +117,28 @@ function bySource(model: Model, level: 'loop' | 'procedure'): Groups {
   return makeGroups(model, start, Uint32Array.from(all.flat()), true);
 }
 
+/** Loops or procedures of two builds by first line: one compiler makes two loops, or another nest, of one loop of the
+ *  other, and gives procedures other names. Loops that only one of the builds has are compared by the function around
+ *  them: another compiler may say that they begin elsewhere. */
+function bySource(columns: Columns, level: 'loop' | 'procedure', { base, of }: NonNullable<Column['difference']>): Groups {
+  const { model } = columns;
+  const { count, kind, file, lineFirst, same } = model.places;
+  const places = Array.from({ length: count }, (_, i) => i).filter((i) => kind[i] === LEVEL_KIND[level]);
+  const lineOf = (i: PlaceIx): string => (file[i] !== NONE && lineFirst[i] > 0 ? `${file[i]}:${lineFirst[i]}` : String(same[i]));
+  const lines = groupedBy(model, places, lineOf);
+  if (level === 'procedure') return lines;
+  const [before, after] = [base, of].map((column) => columns.values(column, lines));
+  const keys = new Map<PlaceIx, string>();
+  for (let g = 0; g < lines.count; g++)
+    for (const i of lines.members.subarray(lines.start[g], lines.start[g + 1])) {
+      const around = enclosing(model, i, [Kind.Procedure, Kind.Inline]);
+      keys.set(i, (before[g] > 0 && after[g] > 0) || around === null ? lineOf(i) : `${file[i]} ${around.replace(/<.*/, '')}`);
+    }
+  return groupedBy(model, places, (i) => keys.get(i)!);
+}
+
 export function changes(columns: Columns, tables: Tables, difference: Column, level: Level): Changes {
-  const cells = level === 'loop' || level === 'procedure' ? bySource(columns.model, level) : tables.level(level, true);
+  const cells = level === 'loop' || level === 'procedure' ? bySource(columns, level, difference.difference!) : tables.level(level, true);
   const values = columns.values(difference, cells);
   const byPlace = columns.values(difference, null);
   const all: Change[] = [];
@@ -145,7 +162,9 @@ export function lacks(columns: Columns, column: Column): string[] {
     const percent = (without / whole) * 100;
     if (percent < 1 || model.warnings.some((w) => w.includes(part.name))) continue;
     sentences.push(
-      `${percent.toFixed(1)}% is in ${part.name} without source lines: compile it with -g, or install its debug symbols.`,
+      part.name === '[unknown]'
+        ? `${percent.toFixed(1)}% is of functions without source lines: the imported profile names only functions.`
+        : `${percent.toFixed(1)}% is in ${part.name} without source lines: compile it with -g, or install its debug symbols.`,
     );
   }
   const events = new Set(model.metrics.filter((m) => m.event !== '').map((m) => m.event));

@@ -599,6 +599,11 @@ function testSaid(): void {
     model('program p\n module a\n  file x.c\n   proc f<int> 1-9 @x.c\n    line 1 @x.c = 900 .\n   proc f(int) 1-9 @x.c\n    line 1 @x.c = . 910', two.metrics),
   );
   equal(changes(renamed, new Tables(renamed.model), renamed.get('0-1i')!, 'procedure').worse.length, 0, 'summary: one procedure under two names');
+  const loops = new Columns(
+    model('program p\n module a\n  file x.c\n   proc f<int> 1-9 @x.c\n    loop 2-4 @x.c\n     line 3 @x.c = 900 .\n    loop 6-8 @x.c\n     line 7 @x.c = 400 900\n   proc f<long> 1-9 @x.c\n    loop 1-5 @x.c\n     line 3 @x.c = . 910', two.metrics),
+  );
+  equal(changes(loops, new Tables(loops.model), loops.get('0-1i')!, 'loop').worse.length, 0, 'summary: a loop that another compiler begins elsewhere');
+  equal(changes(loops, new Tables(loops.model), loops.get('0-1i')!, 'loop').better.map((c) => `${c.place} ${c.value}`), ['6 -500'], 'summary: a loop that both have is compared alone');
   const twins = model('program p\n module a\n  file x.c\n   proc f 1-9 @x.c\n    line 1 @x.c = 10 .\n   proc g 11-12 @x.c\n    line 11 @x.c = 100 .\n   proc h 21-22 @x.c\n    line 21 @x.c = 200 .\n    line 22 @x.c = 1 1\n   proc f 1-9 @x.c\n    line 1 @x.c = 90 .',
     two.metrics);
   const equalOnes = new Columns(twins);

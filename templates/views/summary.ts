@@ -30,6 +30,7 @@ import { calleeName, efficiencies, headline } from './headline';
 import { factsStrip, moreBars, whereBars } from './run_summary';
 
 const LISTED = 5;
+const MOST_LINES = 100; // of which those without text give way to others
 const MOST_CAUSES = 2;
 
 export class SummaryPage {
@@ -150,7 +151,7 @@ export class SummaryPage {
     const values = app.columns.values(column, null);
     const { loops, lines, procedures } = this.#hot.get([app.columns, column, values], () => ({
       loops: hottestLoops(app.columns, column, LISTED),
-      lines: hasLines ? hottestOf(app.columns, app.tables, column, 'line', LISTED) : { top: [], count: 0 },
+      lines: hasLines ? hottestOf(app.columns, app.tables, column, 'line', MOST_LINES) : { top: [], count: 0 },
       procedures: hottestOf(app.columns, app.tables, column, 'procedure', LISTED),
     }));
     // of a program without line numbers, the lines of its libraries say nothing
@@ -159,7 +160,10 @@ export class SummaryPage {
     const isFlat = !difference && !showsLines && (loops.top[0]?.value ?? 0) < (procedures.top[0]?.value ?? 0);
     const run = difference ? `${runOf(app.model, column.index)}: ` : '';
     const loopList = this.#list('Hot loops', `${run}time in each loop, excluding loops nested inside it`, loops, column, 'loop');
-    const lineList = showsLines ? this.#list('Hot lines', `${run}each line over all its copies`, lines, column, 'line') : null;
+    const { file } = app.model.places;
+    const ownLines = lines.top.filter(({ place }) => app.model.files[file[place]]?.state === 'text');
+    const shownLines = { ...lines, top: (ownLines.length ? ownLines : lines.top).slice(0, LISTED) };
+    const lineList = showsLines ? this.#list('Hot lines', `${run}each line over all its copies`, shownLines, column, 'line') : null;
     const procedureList = this.#list(
       'Hot procedures',
       `${run}including inlined code`,
