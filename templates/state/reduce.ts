@@ -76,7 +76,13 @@ export function reduce(state: State, action: Action): State {
     case 'compare':
       return { ...state, base: action.base, shown: action.shown, sortBy: action.sortBy, descending: true };
     case 'type-metric':
-      return { ...state, typed: [...state.typed, action.metric], shown: [...state.shown, action.column] };
+      return {
+        ...state,
+        typed: [...state.typed, action.metric],
+        shown: [...state.shown, action.column],
+        sortBy: action.column,
+        descending: true,
+      };
     case 'drop-metric': {
       const [sortBy] = state.sortBy === null ? [null] : renumbered([state.sortBy], action.index);
       const shown = renumbered(state.shown, action.index);

@@ -76,7 +76,7 @@ function testActions(start: State): void {
     [{ type: 'show-source', source }, { source, layout: { ...start.layout, reading: 'source' } }],
     [{ type: 'zoom', place: 8 }, { zoom: 8, ...open(0, 3, 5, 8) }],
     [{ type: 'compare', base: 'b', shown: ['1i'], sortBy: null }, { base: 'b', shown: ['1i'], sortBy: null, descending: true }],
-    [{ type: 'type-metric', metric: { name: 'n', formula: '1' }, column: 't3i' }, { typed: [...state.typed, { name: 'n', formula: '1' }], shown: [...state.shown, 't3i'] }],
+    [{ type: 'type-metric', metric: { name: 'n', formula: '1' }, column: 't3i' }, { typed: [...state.typed, { name: 'n', formula: '1' }], shown: [...state.shown, 't3i'], sortBy: 't3i', descending: true }],
     [{ type: 'drop-metric', index: 1 }, { typed: [state.typed[0], state.typed[2]], shown: ['0i', 't0i', 't1i'] }],
     [{ type: 'pane', slot: 'picture', name: 'chart' }, { layout: { ...start.layout, picture: 'chart' } }],
     [{ type: 'panel', panel: 'help' }, { panel: 'help' }],

@@ -34,6 +34,13 @@ make_database unmeasured "$here/text" "$here/db-unmeasured"
 node -e 'const f = [...Array(120).keys()].map((i) => `procedure_number_${i}`);
 for (let n = 10; n <= 120; n += 10) console.log(`${f.slice(0, n).join(";")} ${n}`);' >"$here/text/deep.folded"
 "$top_builddir/driver/hpcview" build -o "$here/db-deep" "$here/text/deep.folded" 2>/dev/null || { echo "Bail out! build failed"; exit 99; }
+# a profile of Python functions, as py-spy writes it
+cat >"$here/text/python.json" <<'END'
+{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{"frames":[{"name":"<module>","file":"run.py","line":40},
+{"name":"simulate","file":"run.py","line":22},{"name":"relax","file":"grid.py","line":11},{"name":"neighbours","file":"grid.py","line":5}]},
+"profiles":[{"type":"sampled","name":"python","unit":"seconds","startValue":0,"endValue":1,"samples":[[0,1,2,3],[0,1,2]],"weights":[0.7,0.3]}]}
+END
+"$top_builddir/driver/hpcview" build -o "$here/db-python" "$here/text/python.json" 2>/dev/null || { echo "Bail out! build failed"; exit 99; }
 make_database empty "$here/text" "$here/db-empty"
 make_database large "$here/text" "$here/db-large" "${PAGE_PLACES-100000}" 4
 # a database of a later version, one that was copied without its data, and one without its source text
