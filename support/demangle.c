@@ -53,10 +53,14 @@ const char *demangle_full(struct arena *a, const char *link_name)
 {
 #ifdef HAVE_IBERTY
     size_t n = strlen(link_name), core = strcspn(link_name, "@"); /* "@plt", "@@GLIBCXX_3.4" */
-    if (link_name[0] != '_' || (link_name[1] != 'Z' && link_name[1] != 'R') || n > LIMIT_MANGLED_BYTES)
+    static const char sub[] = "_GLOBAL__sub_"; /* initializers of a file; the demangler knows "_GLOBAL__I_NAME" */
+    bool is_sub = str_starts(link_name, sub);
+    if (link_name[0] != '_' || (link_name[1] != 'Z' && link_name[1] != 'R' && !is_sub) || n > LIMIT_MANGLED_BYTES)
         return link_name;
     struct sink s = {0};
     char *name = mem_strndup(link_name, core);
+    if (is_sub)
+        memmove(name + strlen("_GLOBAL__"), name + strlen(sub), core - strlen(sub) + 1);
     const char *full = link_name;
     if (demangle(name, &s) && s.text.len) {
         buf_str(&s.text, link_name + core);
@@ -108,6 +112,8 @@ static const char anonymous[] = "(anonymous namespace)";
 const char *demangle_short(struct arena *a, const char *full)
 {
     const char *name = full, *params = NULL, *clone = strstr(full, " [clone "), *s = full;
+    if (str_starts(full, "global ")) /* "global constructors keyed to f(int)": they are not f */
+        return full;
     size_t depth = 0;
     while (*s && s != clone) {
         if (*s == 'o' && strncmp(s, "operator", 8) == 0 && (s == full || !name_char(s[-1]))) {

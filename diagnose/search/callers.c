@@ -61,6 +61,18 @@ static place_ix own_frame(const struct experiment *e, size_t tree, uint32_t node
     return PLACE_NONE;
 }
 
+/* The program's own code that runs inside MPI (a callback, a stub) does not make its module a library. */
+static bool is_program(const struct experiment *e, place_ix module)
+{
+    return !is_in_library(e, module) && *strtab_get(e->strings, e->places[module].name) != '[';
+}
+
+static bool is_inside(const struct experiment *e, size_t tree, uint32_t node, const uint8_t *inside)
+{
+    place_ix place = node == NODE_NONE ? PLACE_NONE : experiment_node_place(e, tree, node);
+    return place != PLACE_NONE && inside[place];
+}
+
 place_ix diagnosis_own_caller(const struct experiment *e, size_t metric, const place_ix *places, size_t count,
                               double *part)
 {
@@ -69,19 +81,26 @@ place_ix diagnosis_own_caller(const struct experiment *e, size_t metric, const p
     double *cost = mem_calloc(e->place_count + 1, sizeof *cost), all = 0;
     place_ix most = PLACE_NONE;
     for (size_t i = 0; i < count; i++)
-        inside[places[i]] = 1;
+        inside[places[i]] = e->places[places[i]].kind != PLACE_MODULE || !is_program(e, places[i]);
     for (place_ix i = 1; i < e->place_count; i++)
         inside[i] = inside[i] || inside[e->places[i].parent];
-    for (uint32_t node = 1; tree != SIZE_MAX && node < e->trees[tree].node_count; node++) {
-        place_ix place = experiment_node_place(e, tree, node);
-        double value =
-            place != PLACE_NONE && inside[place] ? experiment_node_value(e, tree, metric, node, VALUE_EXCLUSIVE) : NAN;
-        place_ix own = value > 0 ? own_frame(e, tree, node, inside) : PLACE_NONE;
-        all += value > 0 ? value : 0;
-        if (own == PLACE_NONE)
-            continue;
-        cost[own] += value;
-        most = most == PLACE_NONE || cost[own] > cost[most] ? own : most;
+    /* A function that only calls others has no value of its own: then with what it calls. */
+    for (int form = VALUE_EXCLUSIVE; tree != SIZE_MAX && most == PLACE_NONE; form = VALUE_INCLUSIVE) {
+        for (uint32_t node = 1; node < e->trees[tree].node_count; node++) {
+            if (!is_inside(e, tree, node, inside) ||
+                (form == VALUE_INCLUSIVE && is_inside(e, tree, experiment_node_parent(e, tree, node), inside)))
+                continue;
+            double value = experiment_node_value(e, tree, metric, node, (enum value_form)form);
+            place_ix own = value > 0 ? own_frame(e, tree, node, inside) : PLACE_NONE;
+            all += value > 0 ? value : 0;
+            if (own == PLACE_NONE)
+                continue;
+            cost[own] += value;
+            most = most == PLACE_NONE || cost[own] > cost[most] ? own : most;
+        }
+        if (form == VALUE_INCLUSIVE)
+            break;
+        all = most == PLACE_NONE ? 0 : all;
     }
     *part = most == PLACE_NONE ? 0 : cost[most] / all;
     mem_free(inside);

@@ -13,8 +13,11 @@ import type { App } from './app';
 import { button, h, visible } from './dom';
 import { isTime } from './run_summary';
 
-/** MPI's functions by the names users call. */
-export const calleeName = (app: App, callee: PlaceIx): string => folded(labelOf(app.model, callee).text).replace(/^PMPI_/, 'MPI_');
+/** MPI's functions by the names users call: PMPI_Send; in Fortran ompi_send_f, pmpi_send_. */
+export const calleeName = (app: App, callee: PlaceIx): string =>
+  folded(labelOf(app.model, callee).text)
+    .replace(/^PMPI_/, 'MPI_')
+    .replace(/^(?:ompi_mpi_(\w+)|ompi_(\w+)_f|p?mpi_(\w+?)_+)$/, (_, ...[c, f, g]) => `MPI_${(c ?? f ?? g).replace(/^./, (x: string) => x.toUpperCase())}`);
 
 const link = (app: App, place: PlaceIx, text: string): HTMLElement =>
   button(visible(text), 'Show it in the code', () => app.selectInTree(place), 'headline-link');
