@@ -48,11 +48,11 @@ TESTS += %D%/test/unit.sh %D%/test/types.sh tests/page/page.sh tests/page/firefo
 tests/page/page.log: driver/hpcview$(EXEEXT)
 tests/page/page.log tests/page/firefox.log tests/page/webkit.log: tests/fixtures/make_database$(EXEEXT)
 EXTRA_DIST += tests/page/page.sh tests/page/page.mjs tests/page/version1.mjs tests/page/firefox.sh tests/page/firefox.mjs tests/page/webkit.sh tests/page/webkit.mjs tests/page/agree.sh tests/page/agree.mjs tests/page/open.sh tests/page/heads tests/page/screenshots.sh tests/page/screenshots.mjs \
-	tests/page/programs/deep.cpp tests/page/programs/ranks.c tests/page/programs/triangle.c
+	tests/page/programs/deep.cpp tests/page/programs/ranks.c tests/page/programs/triangle.c tests/page/programs/words.py
 
 # Pictures of every view of databases that are measured here: to be looked at.
 .PHONY: screenshots
-screenshots: driver/hpcview$(EXEEXT) %D%/dist/hpcview.js %D%/dist/hpcview.css
+screenshots: driver/hpcview$(EXEEXT) tests/fixtures/make_database$(EXEEXT) %D%/dist/hpcview.js %D%/dist/hpcview.css
 	top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)' $(SHELL) $(top_srcdir)/tests/page/screenshots.sh
 
 clean-local: page-clean
