@@ -19,30 +19,33 @@ const number = (text: string, unit = '', title = ''): Head => ({ text, unit, tit
 const percent = (x: number): string => (Number.isNaN(x) ? '' : x.toFixed(1));
 const count = (x: number): string => (Number.isNaN(x) ? '' : formatExact(x));
 
-const USE_HEADS: readonly Head[] = [
+const HEADS: readonly Head[] = [
   number('Misses'),
   number('of level', '%', 'Share of all misses of this level in the run'),
   number('Ratio', '%', 'Misses of accesses'),
+];
+const MORE_HEADS: readonly Head[] = [
   number('Cold', '%', 'Share of the misses that are the first use of a line'),
   number('Temporal', '%', 'Share of the hits on bytes that had been touched since the line was loaded'),
   number('Spatial', '%', 'Share of the bytes of evicted lines that had been used'),
 ];
-const useCells = (r: Reference): HTMLElement[] => [
+const useCells = (r: Reference, isWhole: boolean): HTMLElement[] => [
   cell(count(r.misses), true),
-  ...[r.share, r.ratio, r.cold, r.temporal, r.spatial].map((x) => cell(percent(x), true)),
+  ...[r.share, r.ratio, ...(isWhole ? [r.cold, r.temporal, r.spatial] : [])].map((x) => cell(percent(x), true)),
 ];
 
 class MemoryPane implements Pane {
   readonly element = h('section', { class: 'pane facts-pane memory', 'aria-label': 'Simulated memory' });
   private drawn: readonly unknown[] = [];
   private opened = new Set<string>(); // tables that are shown to their end
+  #isWhole = false; // all columns, and the evictors of each level
 
   constructor(private readonly app: App) {}
 
   draw(): void {
     const { app } = this;
     const place = app.state.selected ?? 0;
-    const inputs = [app.arrivals, place, this.opened];
+    const inputs = [app.arrivals, place, this.opened, this.#isWhole];
     if (same(inputs, this.drawn)) return;
     this.drawn = inputs;
     const memory = Memory.of(app.model, place);
@@ -64,7 +67,22 @@ class MemoryPane implements Pane {
         button('Show all', 'Select the whole program', () => this.app.select(0), 'link'),
       ];
     return [
-      h('p', { class: 'why-title' }, h('b', null, 'Simulated memory '), muted(subject)),
+      h(
+        'p',
+        { class: 'why-title' },
+        h('b', null, 'Simulated memory '),
+        muted(`${subject} `),
+        button(
+          this.#isWhole ? 'Fewer columns' : 'All columns',
+          'Kinds of misses, use of cache lines, and what evicts them',
+          () => {
+            this.#isWhole = !this.#isWhole;
+            this.app.drawSoon();
+          },
+          'link',
+        ),
+        memory.place !== 0 && button('Whole program', 'Select the whole program', () => this.app.select(0), 'link'),
+      ),
       ...levels.flatMap((level) => this.level(memory, level)),
     ];
   }
@@ -72,6 +90,8 @@ class MemoryPane implements Pane {
   private level(memory: Memory, level: Level): HTMLElement[] {
     const total = memory.total(level)!;
     const references = memory.references(level);
+    const isWhole = this.#isWhole;
+    const heads = isWhole ? [...HEADS, ...MORE_HEADS] : HEADS;
     return [
       h(
         'h3',
@@ -87,21 +107,21 @@ class MemoryPane implements Pane {
       ...(total.misses > 0 ? [this.why(memory, level, references[0])] : []),
       ...this.section(
         `References ${level.row}`,
-        ['Reference', 'Array', ...USE_HEADS, 'Mostly evicted by'],
+        ['Reference', 'Array', ...heads, ...(isWhole ? ['Mostly evicted by'] : [])],
         references,
         (r) => this.reference(memory, level, r),
       ),
       ...this.section(
         `Evictors ${level.row}`,
         ['Evicted by', 'accessing array', number('Lines'), number('of evictions', '%'), number('Invalidated by other threads')],
-        memory.evictors(level),
+        isWhole ? memory.evictors(level) : [],
         (e) => this.evictor(memory, e),
       ),
       ...this.section(
         `Arrays ${level.row}`,
-        ['Array', 'Allocated at', ...USE_HEADS],
+        ['Array', 'Allocated at', ...heads],
         memory.arrays(level),
-        (r) => h('tr', null, cell(this.array(memory, r.object)), cell(this.link(r.place)), ...useCells(r)),
+        (r) => h('tr', null, cell(this.array(memory, r.object)), cell(this.link(r.place)), ...useCells(r, isWhole)),
       ),
     ];
   }
@@ -129,14 +149,14 @@ class MemoryPane implements Pane {
   }
 
   private reference(memory: Memory, level: Level, r: Reference): HTMLElement {
-    const [first] = memory.evictors(level, r);
+    const [first] = this.#isWhole ? memory.evictors(level, r) : [];
     return h(
       'tr',
       null,
       cell(this.link(r.place)),
       cell(this.array(memory, r.object)),
-      ...useCells(r),
-      h('td', null, ...(first ? [this.link(first.place), ` ${this.array(memory, first.object)} ${percent(first.share)}%`] : [])),
+      ...useCells(r, this.#isWhole),
+      this.#isWhole && h('td', null, ...(first ? [this.link(first.place), ` ${this.array(memory, first.object)} ${percent(first.share)}%`] : [])),
     );
   }
 

@@ -488,6 +488,15 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   );
   const tables = () => page.$$eval('.facts-pane tbody', (t) => t.map((b) => [...b.rows].map((r) => r.innerText.replace(/\s+/g, ' ').trim())));
   same(
+    (await tables()).slice(0, 2),
+    [
+      ['heat.f90:17 x 600 80.0 60.0', 'heat.f90:17 heap 1 125 16.7 12.5', 'heat.f90:30 heap 1 25 3.3 25.0'],
+      ['x 600 80.0 60.0', 'heap 1 heat.f90:55 150 20.0 13.6'],
+    ],
+    'three columns of references and arrays at first',
+  );
+  await act(page, () => page.click('.facts-pane >> text=All columns'));
+  same(
     (await tables()).slice(0, 3),
     [
       ['heat.f90:17 x 600 80.0 60.0 8.3 25.0 12.5 heat.f90:30 heap 1 75.0%', 'heat.f90:17 heap 1 125 16.7 12.5 100.0 0.0 100.0 heat.f90:30 heap 1 100.0%', 'heat.f90:30 heap 1 25 3.3 25.0 100.0 100.0'],
