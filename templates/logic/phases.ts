@@ -5,6 +5,10 @@
 import { type Model, NONE, type PlaceIx, type TableInfo, type TableRows } from '../model/data';
 import { cellText, rowsAbout } from './tables';
 
+/** "rank 2 #0 app" is rank 2, "#1 app" thread 1: most threads have the name of their program. */
+export const threadName = (text: string): string =>
+  text.replace(/^(.*?) ?#(\d+)( .*)?$/, (_, who: string, n: string) => (who && n === '0' ? who : `${who} thread ${n}`.trim()));
+
 /** A table that is here, by the names of its columns. */
 export class Rows {
   readonly #columns = new Map<string, number>();
@@ -36,7 +40,9 @@ export class Rows {
 
   text(column: string, row: number): string {
     const at = this.#columns.get(column);
-    return at === undefined ? '' : cellText(this.model, this.info.columns[at], this.rows, this.rows.cells[at][row]);
+    if (at === undefined) return '';
+    const text = cellText(this.model, this.info.columns[at], this.rows, this.rows.cells[at][row]);
+    return this.info.columns[at].to === 'thread' ? threadName(text) : text;
   }
 
   /** Of which run a row is; the only one where tables do not say. */

@@ -38,7 +38,7 @@ import { type HotPlace, hotPlaces } from '../logic/hot_places';
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
 import { Memory, missesOnLine, reasons } from '../logic/memory';
-import { barrierName, loopsBefore, phasesOf, Rows, stacks, timeline, whoWaits } from '../logic/phases';
+import { barrierName, loopsBefore, phasesOf, Rows, stacks, threadName, timeline, whoWaits } from '../logic/phases';
 import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
 import { globMatches, matcherFor, parseFilter } from '../logic/search';
 import { compareValues, countUp, largestCells, sortedByValue, turnedRound } from '../logic/sort';
@@ -2096,8 +2096,13 @@ function testPhaseLoops(): void {
 
 function testTimeline(): void {
   const m = phaseModel();
+  equal(
+    ['#0 app', '#12 worker', 'rank 2 #0 app', 'rank 2 #3 app', 'main thread'].map(threadName),
+    ['thread 0', 'thread 12', 'rank 2', 'rank 2 thread 3', 'main thread'],
+    'phases: names of threads',
+  );
   const time = timeline(rowsOf(m, 'episodes'), rowsOf(m, 'arrivals'), 0);
-  equal(time.lanes, ['#2 a', '#10 a'], 'phases: threads in the order of their numbers');
+  equal(time.lanes, ['thread 2', 'thread 10'], 'phases: threads in the order of their numbers');
   equal(
     time.bars.map((b) => `${b.lane} ${b.episode}: ${b.begin} ${b.arrived} ${b.last}`),
     ['0 0: 0 20 60', '1 0: 0 60 60', '0 1: 60 100 100', '1 1: 60 90 100'],
@@ -2106,9 +2111,9 @@ function testTimeline(): void {
   equal(time.end, 100, 'phases: the end of the axis');
   equal(timeline(rowsOf(m, 'episodes'), rowsOf(m, 'arrivals'), 7).lanes, [], 'phases: a run without episodes');
   const matrix = whoWaits(rowsOf(m, 'waits_for'), 0);
-  equal([matrix.waiters, matrix.others], [['#2 a', '#10 a'], ['#2 a', '#10 a']], 'phases: who waited for whom, in order');
+  equal([matrix.waiters, matrix.others], [['thread 2', 'thread 10'], ['thread 2', 'thread 10']], 'phases: who waited for whom, in order');
   equal(
-    [matrix.waited('#10 a', '#2 a'), matrix.waited('#2 a', '#10 a'), matrix.waited('#2 a', '#2 a'), matrix.most],
+    [matrix.waited('thread 10', 'thread 2'), matrix.waited('thread 2', 'thread 10'), matrix.waited('thread 2', 'thread 2'), matrix.most],
     [42, 7, 0, 42],
     'phases: summed over barriers, of this run alone',
   );

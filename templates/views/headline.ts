@@ -54,8 +54,7 @@ function lastAt(app: App, line: PlaceIx): string {
   const row = barriers?.all().find((r) => same[barriers.value('place', r)] === same[line]) ?? NONE;
   const share = barriers && row >= 0 ? barriers.value('last_share', row) : NaN;
   if (!barriers || !(share > 0)) return '';
-  const last = barriers.text('last_thread', row).replace(/^#(\d+).*/, 'thread $1').replace(/ #0 .*/, '');
-  return visible(`; ${last} arrives last in ${share.toFixed(0)}% of ${plural(barriers.value('episodes', row), 'time')}`);
+  return visible(`; ${barriers.text('last_thread', row)} arrives last in ${share.toFixed(0)}% of ${plural(barriers.value('episodes', row), 'time')}`);
 }
 
 /** Of two runs: which is faster, by how much, and whether the difference exceeds the sampling error. */
