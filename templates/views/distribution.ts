@@ -149,7 +149,7 @@ class DistributionPane implements Pane {
             width: Math.max(0.5, plot.width * step - (shares.length < 100 ? 2 : 0)),
             y: plot.y(axis.at(s.value)),
             height: Math.max(0, plot.y(axis.at(0)) - plot.y(axis.at(s.value))),
-            fill: colour(s === most ? 'part-0' : 'part-1'),
+            fill: colour(s === most ? 'accent' : 'part-1'),
           }),
         ),
       ),

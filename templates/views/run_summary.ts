@@ -14,7 +14,7 @@ import type { App } from './app';
 import { nameOf } from './distribution';
 import { h, muted, visible } from './dom';
 
-const MOST_PARTS = 8;
+const MOST_PARTS = 6; // --part-N; 0 is waiting, 7 the rest
 const MOST_RUNS = 6;
 const MOST_BARS = 64; // threads, sorted; of more every n-th
 const TIME_UNITS = ['ns', 'us', 'µs', 'ms', 's', 'seconds'];
@@ -105,7 +105,7 @@ function numberLine(app: App, column: Column, processes: readonly Process[]): HT
     const parts = whereParts(model, columns.values(column, null));
     const source = parts.reduce((sum, p) => sum + p.withSource, 0);
     facts.push(
-      fact(plural(parts.length, 'module'), ''),
+      fact(String(parts.length), parts.length === 1 ? 'module' : 'modules'),
       fact(`${formatPercent(source, total) || '0'}%`, 'with source lines'),
     );
   }
@@ -128,7 +128,7 @@ export function whereBars(app: App, column: Column): HTMLElement[] {
   const bars = runs.map((run) => ({ run, parts: whereParts(app.model, app.columns.values(run, null)) }));
   // a module has its colour in every bar
   const names = [...new Set(bars.flatMap((b) => b.parts.map((p) => p.name)))];
-  const colourOf = (name: string): number => Math.min(names.indexOf(name), MOST_PARTS - 1);
+  const colourOf = (name: string): number => 1 + (names.indexOf(name) % MOST_PARTS);
   return [
     h(
       'section',
@@ -279,7 +279,7 @@ function phaseBar(app: App): HTMLElement | null {
   if (!hasRows(app, 'barriers')) return null;
   const barriers = Rows.of(app.model, 'barriers');
   if (!barriers) return bar('Phases', null, 'Reading …');
-  const [stack] = stacks(barriers, MOST_PARTS - 1);
+  const [stack] = stacks(barriers, MOST_PARTS);
   if (!stack || !(stack.total > 0)) return null;
   const row = h('div', { class: 'where-bar', role: 'list' });
   for (const { row: at, work, wait, colour } of stack.phases) {
@@ -290,7 +290,7 @@ function phaseBar(app: App): HTMLElement | null {
       piece(time / stack.total, {
         name: `${formatPercent(time, stack.total)}% ${name}`,
         title: `The phase before ${name}: ${timeText(time)}, of which ${timeText(wait)} from the first thread's arrival to the last one's`,
-        className: `part-${Math.min(colour, MOST_PARTS - 1)}`,
+        className: at === NONE ? 'part-7' : `part-${colour + 1}`,
         hatched: wait / time,
         go: inspect(app, 'barriers', at === NONE ? 0 : Math.max(0, barriers.value('place', at))),
       }),
@@ -324,7 +324,7 @@ function arrayBar(app: App): HTMLElement | null {
       piece(a.misses / level.misses, {
         name: `${name} ${formatPercent(a.misses, level.misses)}%`,
         title: `${name}: ${formatExact(a.misses)} misses of ${formatExact(a.accesses)} accesses`,
-        className: `part-${i}`,
+        className: `part-${i + 1}`,
         go: inspect(app, 'memory'),
       }),
     );

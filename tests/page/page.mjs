@@ -775,6 +775,12 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
         options,
       );
       same(found, [], `axe finds nothing in ${what}, ${colorScheme}`);
+      if (colorScheme === 'light') {
+        const sizes = await page.$$eval('body *', (all) => [
+          ...new Set(all.filter((e) => e.checkVisibility() && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())).map((e) => getComputedStyle(e).fontSize)),
+        ]);
+        same(sizes.filter((size) => !['22px', '17px', '15px', '13px', '12px', '11px'].includes(size)), [], `all text of ${what} has a size of the scale`);
+      }
       await shot(page, `${what.replaceAll(' ', '-')}-${colorScheme}`);
     }
     await page.close();
