@@ -129,13 +129,19 @@ const loopAt = (loops: Rows, row: number): LoopOfPhase => ({
 });
 const hottestFirst = (a: LoopOfPhase, b: LoopOfPhase): number => b.samples - a.samples || a.place - b.place;
 
-/** The loops of the phases that this barrier ends, the hottest first. */
-export const loopsBefore = (loops: Rows, barrier: number): LoopOfPhase[] =>
-  loops
-    .all()
-    .map((row) => loopAt(loops, row))
-    .filter((l) => l.ended === barrier && l.place !== NONE)
-    .sort(hottestFirst);
+/** The loops of the phases that this barrier ends, the hottest first. Phases that other barriers began count by their samples. */
+export function loopsBefore(loops: Rows, barrier: number): LoopOfPhase[] {
+  const all = loops.all().map((row) => loopAt(loops, row)).filter((l) => l.ended === barrier);
+  const samples = (of: (l: LoopOfPhase) => boolean): number => all.reduce((sum, l) => sum + (of(l) ? l.samples : 0), 0);
+  const found = new Map<string, LoopOfPhase>();
+  for (const l of all) {
+    const key = `${l.place} ${l.event}`;
+    const known = found.get(key);
+    const weight = samples((o) => o.begun === l.begun && o.event === l.event) / (samples((o) => o.event === l.event) || 1);
+    found.set(key, { ...l, samples: l.samples + (known?.samples ?? 0), share: l.share * weight + (known?.share ?? 0) });
+  }
+  return [...found.values()].filter((l) => l.place !== NONE).sort(hottestFirst);
+}
 
 /** The phases in which a place, or what is in it, was sampled. */
 export function phasesOf(model: Model, loops: Rows, place: PlaceIx): LoopOfPhase[] {
@@ -189,6 +195,46 @@ export function timeline(episodes: Rows, arrivals: Rows, run: number): Timeline 
   });
   bars.sort((a, b) => a.begin - b.begin || a.lane - b.lane);
   return { lanes: order.map((t) => names.get(t)!), bars, end: bars.reduce((most, b) => Math.max(most, b.last), 0) };
+}
+
+export interface InRange {
+  readonly work: number; // of all threads, ns
+  readonly wait: number;
+  readonly episodes: number;
+  readonly barriers: readonly { readonly row: number; readonly work: number; readonly wait: number; readonly last: string }[]; // the longest first
+}
+
+/** What threads did between two times, as far as episodes of it are kept. */
+export function inRange(data: Timeline, episodes: Rows, from: number, to: number): InRange {
+  const part = (begin: number, end: number): number => Math.max(0, Math.min(end, to) - Math.max(begin, from));
+  const barriers = new Map<number, { row: number; work: number; wait: number; lasts: number[] }>();
+  const met = new Set<number>();
+  for (const b of data.bars) {
+    if (!(part(b.begin, b.last) > 0)) continue;
+    met.add(b.episode);
+    const row = episodes.value('barrier', b.episode);
+    const one = barriers.get(row) ?? { row, work: 0, wait: 0, lasts: data.lanes.map(() => 0) };
+    barriers.set(row, one);
+    one.work += part(b.begin, b.arrived);
+    one.wait += part(b.arrived, b.last);
+    if (b.arrived === b.last) one.lasts[b.lane]++;
+  }
+  const all = [...barriers.values()].sort((a, b) => b.work + b.wait - a.work - a.wait);
+  return {
+    work: all.reduce((sum, b) => sum + b.work, 0),
+    wait: all.reduce((sum, b) => sum + b.wait, 0),
+    episodes: met.size,
+    barriers: all.map(({ row, work, wait, lasts }) => ({ row, work, wait, last: data.lanes[lasts.indexOf(Math.max(...lasts))] })),
+  };
+}
+
+/** The places of these phases, by their shares of them in the whole run: of 1, the hottest first. */
+export function placesInRange(loops: Rows, range: InRange): [PlaceIx, number][] {
+  const places = new Map<PlaceIx, number>();
+  for (const { row, work, wait } of range.barriers)
+    for (const { place, share } of loopsBefore(loops, row))
+      places.set(place, (places.get(place) ?? 0) + ((share / 100) * (work + wait)) / (range.work + range.wait));
+  return [...places].sort((a, b) => b[1] - a[1]);
 }
 
 export interface Matrix {

@@ -38,7 +38,7 @@ import { type HotPlace, hotPlaces } from '../logic/hot_places';
 import { type Subject, Tables } from '../logic/rows';
 import { cutAt, findText, foundFrom, foundNext, MOST_FOUND } from '../logic/find';
 import { Memory, missesOnLine, reasons } from '../logic/memory';
-import { barrierName, loopsBefore, phasesOf, Rows, stacks, threadName, timeline, whoWaits } from '../logic/phases';
+import { barrierName, inRange, loopsBefore, phasesOf, placesInRange, Rows, stacks, threadName, timeline, whoWaits } from '../logic/phases';
 import { axisChoices, dotsOf, roofOf } from '../logic/scatter';
 import { globMatches, matcherFor, parseFilter } from '../logic/search';
 import { compareValues, countUp, largestCells, sortedByValue, turnedRound } from '../logic/sort';
@@ -2035,7 +2035,7 @@ const phaseTables = [
     '0 0 1 3 CLOCK 7 70',
     '0 0 1 4 CLOCK 1 5',
   ]),
-  tableOf('episodes', 'run:ref:run begin:time last:time', ['0 100 160', '0 160 200', '1 1 2']),
+  tableOf('episodes', 'run:ref:run barrier:ref:barriers begin:time last:time', ['0 0 100 160', '0 1 160 200', '1 3 1 2']),
   tableOf('arrivals', 'run:ref:run episode:ref:episodes thread:ref:thread arrived:time', [
     '0 1 0 190',
     '0 0 0 160',
@@ -2109,6 +2109,18 @@ function testTimeline(): void {
     'phases: work until it arrives, waiting until the last has, ns after the first begin',
   );
   equal(time.end, 100, 'phases: the end of the axis');
+  const range = inRange(time, rowsOf(m, 'episodes'), 10, 70);
+  equal(
+    [range.episodes, range.work, range.wait, ...range.barriers.map((b) => `${b.row}: ${b.work} ${b.wait} ${b.last}`)],
+    [2, 80, 40, '0: 60 40 thread 10', '1: 20 0 thread 2'],
+    'phases: what threads did between two times, and who came last',
+  );
+  equal(inRange(time, rowsOf(m, 'episodes'), 200, 300).barriers, [], 'phases: between two times of which nothing is kept');
+  equal(
+    placesInRange(rowsOf(m, 'phase_loops'), range).map(([place, part]) => `${place} ${part.toFixed(3)}`),
+    ['3 0.200', '2 0.150', '4 0.008'],
+    'phases: the places of the phases between two times',
+  );
   equal(timeline(rowsOf(m, 'episodes'), rowsOf(m, 'arrivals'), 7).lanes, [], 'phases: a run without episodes');
   const matrix = whoWaits(rowsOf(m, 'waits_for'), 0);
   equal([matrix.waiters, matrix.others], [['thread 2', 'thread 10'], ['thread 2', 'thread 10']], 'phases: who waited for whom, in order');

@@ -529,10 +529,19 @@ function testPhasesOf(): void {
   equal(stacks(rowsOf('barriers'), most), wanted, `stacks of ${most} barriers`);
 
   const event = (e: number): string => 'ef'[e];
+  const round = (x: number): number => Math.round(zero(x) * 1e6) / 1e6;
   const hottest = (a: { samples: number; place: number }, b: { samples: number; place: number }): number => b.samples - a.samples || a.place - b.place;
   for (const barrier of [0, 1, 2]) {
-    const mine = loops.filter((l) => l[2] === barrier && l[0] !== NONE).map(([place, begun, ended, e, share, samples]) => ({ place, begun, ended, event: event(e), share, samples }));
-    equal(loopsBefore(rowsOf('phase_loops'), barrier), mine.sort(hottest), `loops before ${barrier}`);
+    const ended = loops.filter((l) => l[2] === barrier);
+    const count = (of: (l: (typeof ended)[number]) => boolean): number => sum(ended.filter(of).map((l) => l[5]));
+    const mine = unique(ended.map((l) => `${l[0]} ${l[3]}`)).map((key) => {
+      const same = ended.filter((l) => `${l[0]} ${l[3]}` === key);
+      const [place, begun, , e] = same[same.length - 1];
+      const shares = same.map((l) => l[4] * count((o) => o[1] === l[1] && o[3] === e));
+      return { place, begun, ended: barrier, event: event(e), share: round(sum(shares) / (count((o) => o[3] === e) || 1)), samples: sum(same.map((l) => l[5])) };
+    });
+    const found = loopsBefore(rowsOf('phase_loops'), barrier).map((l) => ({ ...l, share: round(l.share) }));
+    equal(found, mine.filter((l) => l.place !== NONE).sort(hottest), `loops before ${barrier}`);
   }
   for (const place of [0, draw(count)]) {
     const mine = loops.filter((l) => place === 0 || inside(l[0], place));

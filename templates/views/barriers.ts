@@ -3,10 +3,10 @@
 // ran before each barrier; episodes over time; who waited for whom.
 
 import { NONE, type PlaceIx } from '../model/data';
-import { formatScaled, timeScale, timeText } from '../logic/format';
+import { formatScaled, plural, timeScale, timeText } from '../logic/format';
 import { labelOf } from '../logic/labels';
-import { same } from '../logic/memo';
-import { type LoopOfPhase, type Phase, Rows, type Stack, barrierName, loopsBefore, phasesOf, stacks, timeline, whoWaits } from '../logic/phases';
+import { Memo, same } from '../logic/memo';
+import { type LoopOfPhase, type Phase, Rows, type Stack, barrierName, type InRange, inRange, loopsBefore, phasesOf, placesInRange, stacks, timeline, whoWaits } from '../logic/phases';
 import type { App } from './app';
 import { button, h, muted, visible } from './dom';
 import { cell, factsTable } from './facts';
@@ -14,6 +14,7 @@ import type { Pane, PaneType } from './panes';
 import { TimelineView } from './timeline';
 
 const MOST = 40;
+const FEW = 5; // of a range of time
 const LOOPS = 3; // of a phase, until one asks for more
 const HEIGHT = 200; // of the tallest column, pixels
 const COLOURS = [1, 2, 3, 4, 5, 6]; // --part-N; 0 is waiting, 7 the rest
@@ -23,6 +24,7 @@ const number = (text: string, unit = ''): { text: string; unit: string; isNumber
 class BarriersPane implements Pane {
   readonly element = h('section', { class: 'pane facts-pane', 'aria-label': 'Barriers and phases' });
   readonly #about = h('div', null); // the selected place
+  readonly #view = new Memo<TimelineView>();
   #drawn: readonly unknown[] = [];
   #drawnAbout: readonly unknown[] = [];
   #normalized = false;
@@ -263,7 +265,48 @@ class BarriersPane implements Pane {
     if (!episodes || !arrivals) return [];
     const data = timeline(episodes, arrivals, this.#run);
     if (data.bars.length === 0) return [];
-    return [new TimelineView(data, (episode) => this.#name(barriers, episodes.value('barrier', episode))).element];
+    return [
+      this.#view.get([episodes.rows, arrivals.rows, this.#run], () => {
+        const name = (episode: number): string => this.#name(barriers, episodes.value('barrier', episode));
+        return new TimelineView(data, name, (from, to) => this.#range(barriers, inRange(data, episodes, from, to), from, to));
+      }).element,
+    ];
+  }
+
+  /** The card of a range of time. */
+  #range(barriers: Rows, range: InRange, from: number, to: number): HTMLElement[] {
+    const all = range.work + range.wait;
+    const title = `From ${timeText(from)} to ${timeText(to)}`;
+    if (!(all > 0)) return [h('p', { class: 'memory-why' }, h('b', null, title), ': no episode is kept here.')];
+    const loops = Rows.of(this.app.model, 'phase_loops');
+    const share = (part: number, ...what: (HTMLElement | string)[]): HTMLElement => {
+      const bar = h('span', { class: 'bar' });
+      bar.style.width = `${(100 * part).toFixed(1)}%`;
+      return h('li', { class: 'hot-item' }, h('span', { class: 'hot-share' }, bar, h('b', null, `${percent(100 * part)}%`)), h('span', { class: 'hot-what' }, ...what));
+    };
+    const list = (name: string, hint: string, items: HTMLElement[]): HTMLElement =>
+      h('section', { class: 'card' }, h('header', { class: 'card-head' }, h('h2', null, name), muted(hint)), h('ol', { class: 'hot' }, ...items));
+    const places = loops ? placesInRange(loops, range).slice(0, FEW) : [];
+    return [
+      h(
+        'p',
+        { class: 'memory-why' },
+        h('b', null, title),
+        `: the threads work ${percent((100 * range.work) / all)}% of the time and wait ${percent((100 * range.wait) / all)}%, in ${plural(range.episodes, 'recorded episode')}.`,
+      ),
+      h(
+        'div',
+        { class: 'summary-columns' },
+        list(
+          'Barriers here',
+          'share of the threads’ time before and at each',
+          range.barriers
+            .slice(0, FEW)
+            .map((b) => share((b.work + b.wait) / all, this.#barrierLink(barriers, b.row), muted(`waited ${timeText(b.wait)}${b.wait > 0 ? `, ${visible(b.last)} most often last` : ''}`))),
+        ),
+        list('Hot places here', 'estimated from the samples of these phases in the whole run', places.map(([place, part]) => share(part, this.#placeLink(place)))),
+      ),
+    ];
   }
 
   /** Waiting threads (rows), and those they waited for (columns). */

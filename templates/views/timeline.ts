@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kept episodes as threads over time, on a canvas: working until one arrives, waiting for the last. The wheel goes closer,
-// dragging moves; the same is a table for whoever wants to read it.
+// Kept episodes as threads over time, on a canvas: working until one arrives, waiting for the last. Dragging selects a range,
+// the wheel goes closer, with Shift dragging moves; the same is a table for whoever wants to read it.
 
 import { formatScaled, formatShort, timeScale, timeText } from '../logic/format';
 import type { Bar, Timeline } from '../logic/phases';
-import { button, h, visible } from './dom';
+import { button, h, muted, visible } from './dom';
 import { cell, factsTable, type Head } from './facts';
 
 const LANE = 16;
@@ -19,11 +19,15 @@ export class TimelineView {
   #asTable = false;
   #from = 0;
   #to = 0;
-  #dragged: number | null = null;
+  #dragged: number | null = null; // pixels
+  #range: readonly [number, number] | null = null;
+  readonly #about = h('div', { 'aria-live': 'polite' });
 
+  /** `about`: what a range of time is made of. */
   constructor(
     private readonly data: Timeline,
     private readonly barrier: (episode: number) => string,
+    private readonly about: (from: number, to: number) => HTMLElement[],
   ) {
     this.#to = data.end || 1;
     new ResizeObserver(() => this.#paint()).observe(this.canvas);
@@ -32,7 +36,10 @@ export class TimelineView {
       this.#dragged = e.offsetX;
       this.canvas.setPointerCapture(e.pointerId);
     });
-    this.canvas.addEventListener('pointerup', () => (this.#dragged = null));
+    this.canvas.addEventListener('pointerup', (e) => {
+      if (!e.shiftKey && Math.abs(e.offsetX - this.#dragged!) < 4) this.#select(null);
+      this.#dragged = null;
+    });
     this.canvas.addEventListener('pointermove', (e) => this.#move(e));
     this.canvas.addEventListener('keydown', (e) => this.#key(e));
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#paint());
@@ -57,13 +64,14 @@ export class TimelineView {
       ' ',
       this.#asTable
         ? null
-        : button('Whole run', 'All kept episodes', () => this.#look(0, this.data.end || 1), 'link'),
+        : button('Whole run', 'All kept episodes; no range (Esc)', () => this.#wholeRun(), 'link'),
+      this.#asTable ? null : muted(' Drag to select a range; + − ← → or the wheel zoom and move'),
     );
     this.canvas.setAttribute(
       'aria-label',
       `${bars.length} arrivals of ${lanes.length} threads over ${timeText(this.data.end)}; as a table they are numbers`,
     );
-    this.element.replaceChildren(tools, ...(this.#asTable ? [this.#table()] : [this.canvas, this.#said]));
+    this.element.replaceChildren(tools, ...(this.#asTable ? [this.#table()] : [this.canvas, this.#said, this.#about]));
     this.#paint();
   }
 
@@ -96,11 +104,29 @@ export class TimelineView {
     return this.#from + ((x - NAMES) / Math.max(1, this.canvas.clientWidth - NAMES)) * (this.#to - this.#from);
   }
 
+  #select(range: readonly [number, number] | null): void {
+    this.#range = range;
+    this.#paint();
+    this.#tell();
+  }
+
+  #wholeRun(): void {
+    this.#range = null;
+    this.#look(0, this.data.end || 1);
+  }
+
+  /** Of the range, or of the part in sight. */
+  #tell(): void {
+    const [from, to] = this.#range ?? [this.#from, this.#to];
+    this.#about.replaceChildren(...(to - from < this.data.end ? this.about(from, to) : []));
+  }
+
   #look(from: number, to: number): void {
     const length = Math.min(Math.max(to - from, 1000), this.data.end || 1);
     this.#from = Math.min(Math.max(0, from), Math.max(0, this.data.end - length));
     this.#to = this.#from + length;
     this.#paint();
+    this.#tell();
   }
 
   #wheel(e: WheelEvent): void {
@@ -111,6 +137,10 @@ export class TimelineView {
   }
 
   #move(e: PointerEvent): void {
+    if (this.#dragged !== null && !e.shiftKey) {
+      const ends = [this.#dragged, e.offsetX].map((x) => Math.min(this.data.end, Math.max(0, this.#time(x))));
+      return this.#select([Math.min(...ends), Math.max(...ends)]);
+    }
     if (this.#dragged !== null) {
       const by = this.#time(this.#dragged) - this.#time(e.offsetX);
       this.#dragged = e.offsetX;
@@ -122,6 +152,10 @@ export class TimelineView {
   }
 
   #key(e: KeyboardEvent): void {
+    if (e.key === 'Escape') {
+      e.stopPropagation();
+      return this.#wholeRun();
+    }
     const length = this.#to - this.#from;
     const steps: { readonly [key: string]: readonly [number, number] } = {
       ArrowLeft: [-0.1, -0.1],
@@ -162,6 +196,15 @@ export class TimelineView {
     const css = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     this.bars(pen, css('--part-1'), css('--part-0'), width);
     pen.fillStyle = css('--back');
+    if (this.#range) {
+      const [left, right] = this.#range.map((time) => this.#x(time));
+      pen.globalAlpha = 0.65;
+      pen.fillRect(0, AXIS, left, height);
+      pen.fillRect(right, AXIS, width, height);
+      pen.globalAlpha = 1;
+      pen.strokeStyle = css('--accent');
+      pen.strokeRect(left, AXIS, right - left, height - AXIS - 1);
+    }
     pen.fillRect(0, 0, NAMES, height);
     pen.fillStyle = css('--text');
     data.lanes.forEach((name, i) => pen.fillText(visible(name).slice(0, 16), 2, AXIS + i * LANE + LANE / 2));

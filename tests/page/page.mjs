@@ -461,6 +461,32 @@ const shot = (page, name) => page.screenshot({ path: `${folder}/${name}.png` });
   await page.close();
 }
 
+// ---- a range of time ----
+{
+  const page = await open('db-waits/index.html', '#v2/time');
+  const canvas = await page.waitForSelector('.timeline-canvas');
+  same(await page.$$eval('.timeline .card', (c) => c.length), 0, 'the whole run is not a range');
+  const box = await canvas.boundingBox();
+  const at = (part) => [box.x + 90 + part * (box.width - 90), box.y + 25];
+  await page.mouse.move(...at(0.1));
+  await page.mouse.down();
+  await page.mouse.move(...at(0.4));
+  await page.mouse.up();
+  const words = () => page.$eval('.timeline', (t) => t.innerText.replace(/\s+/g, ' '));
+  const card = await words();
+  check(/From 19\d ns to 76\d ns: the threads work .*% of the time and wait .*%, in 1 recorded episode/.test(card), 'dragging selects a range, with its work and waiting', card);
+  check(/100\.0% barrier heat\.f90:17 OpenMP waited .*, thread 1 most often last.*HOT PLACES HERE/i.test(card), 'with its barriers, who came last, and the hot places', card);
+  await page.mouse.click(...at(0.7));
+  same(await page.$$eval('.timeline .card', (c) => c.length), 0, 'a click ends it');
+  await canvas.focus();
+  await page.keyboard.press('+');
+  same(await page.$$eval('.timeline .card', (c) => c.length), 2, 'the part in sight is a range, too');
+  await page.keyboard.press('Escape');
+  same(await page.$$eval('.timeline .card', (c) => c.length), 0, 'Esc shows the whole run');
+  same(page.troubles, [], 'no complaint of the browser');
+  await page.close();
+}
+
 // ---- a simulated memory ----
 {
   const page = await open('db-memory/index.html', '');
