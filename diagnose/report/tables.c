@@ -43,9 +43,9 @@ static const struct table_column finding_columns[] = {
      .type = TABLE_NUMBER,
      .merge = TABLE_LAST,
      .description = "Percent of the run: the upper end."},
+    /* only of several runs */
+    {.name = "run", .type = TABLE_REF, .refers = "run", .merge = TABLE_LAST},
 };
-static const struct table_decl findings_decl = {"findings", "Findings", "Performance problems, worst first.",
-                                                finding_columns, ARRAY_SIZE(finding_columns)};
 
 static const struct table_column search_columns[] = {
     {.name = "hypothesis", .type = TABLE_TEXT, .merge = TABLE_LAST},
@@ -76,7 +76,8 @@ static void add_finding(struct table *t, struct strtab *s, const struct finding 
                                       {.count = f->copies},
                                       {.text = strtab_add(s, f->property)},
                                       {.number = f->gain_low},
-                                      {.number = f->gain_high}});
+                                      {.number = f->gain_high},
+                                      {.row = f->run}});
 }
 
 static void add_step(struct table *t, struct strtab *s, const struct search_step *step)
@@ -106,6 +107,8 @@ static int fresh(struct experiment *e, const struct table_decl *decl, struct tab
 int diagnosis_add_tables(struct experiment *e, const struct diagnosis *d, struct err *err)
 {
     struct table *findings, *steps;
+    const struct table_decl findings_decl = {"findings", "Findings", "Performance problems, worst first.",
+                                             finding_columns, ARRAY_SIZE(finding_columns) - (e->run_count < 2)};
     if (fresh(e, &findings_decl, &findings, err) < 0 || fresh(e, &search_decl, &steps, err) < 0)
         return -1;
     for (size_t i = 0; i < d->findings.count; i++)
@@ -163,10 +166,11 @@ static void read_finding(const struct experiment *e, struct diagnosis *d, const 
 {
     struct arena *a = d->arena;
     const char *path = text_of(e, a, t, row, "path");
+    uint32_t run = ref_of(t, row, "run");
     *vec_push(&d->findings) = (struct finding){
         .property = text_of(e, a, t, row, "name"),
         .title = text_of(e, a, t, row, "property"),
-        .run = RUN_NONE,
+        .run = run < e->run_count ? run : RUN_NONE,
         .place = place_of(e, t, row),
         .tree = TREE_SCOPES,
         .node = NODE_NONE,
@@ -222,7 +226,7 @@ static void drop_below(struct diagnosis *d, double threshold)
 
 int diagnosis_stored(const struct experiment *e, double threshold, struct diagnosis **result)
 {
-    const struct table *findings = table_list_find(&e->tables, findings_decl.name),
+    const struct table *findings = table_list_find(&e->tables, "findings"),
                        *steps = table_list_find(&e->tables, search_decl.name);
     if (!findings || !steps)
         return 0;

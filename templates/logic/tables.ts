@@ -92,6 +92,7 @@ export interface Finding {
   readonly confidence: number; // 0 to 1; NaN: unknown
   readonly weight: number; // the sort key: the severity, which is the likely gain
   readonly title: string;
+  readonly run: string; // of several
   readonly more: readonly string[]; // evidence, remedy
 }
 
@@ -109,6 +110,7 @@ export function findings(model: Model): readonly Finding[] | null {
   const confidence = columns.findIndex((c) => c.name === 'confidence');
   const scale = columns[severity]?.unit === '%' ? 0.01 : 1;
   const texts = columns.flatMap((c, i) => (c.type === 'text' && !LONG_TEXTS.has(c.name) ? [i] : []));
+  const run = columns.findIndex((c) => c.type === 'ref' && c.to === 'run');
   const text = (column: number, row: number): string => rows.strings[rows.cells[column][row]] ?? '';
   const all = Array.from({ length: model.tables[at].rows }, (_, row) => ({
     place: place < 0 ? NONE : rows.cells[place][row],
@@ -116,6 +118,7 @@ export function findings(model: Model): readonly Finding[] | null {
     confidence: confidence < 0 ? NaN : rows.cells[confidence][row],
     weight: severity < 0 ? 0 : rows.cells[severity][row],
     title: texts.length ? text(texts[0], row) : '',
+    run: run < 0 ? '' : refText(model, columns[run], rows.cells[run][row]),
     more: texts
       .slice(1)
       .map((t) => text(t, row))

@@ -592,6 +592,7 @@ function testFindingsOf(): void {
     confidence,
     weight: severity,
     title: strings[title],
+    run: '',
     more: [strings[remedy]].filter(Boolean),
   }));
   const wanted = plain.map((f, i) => ({ f, i })).sort((a, b) => zero(b.f.weight) - zero(a.f.weight) || a.i - b.i).map(({ f }) => f);

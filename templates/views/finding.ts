@@ -9,7 +9,7 @@ import { h, muted, visible } from './dom';
 import { explained } from './glossary';
 
 /** `hasPlace`: with its location, as a link. */
-export function findingItem(app: App, { place, severity, confidence, title, more }: Finding, hasPlace = true): HTMLElement {
+export function findingItem(app: App, { place, severity, confidence, title, run, more }: Finding, hasPlace = true): HTMLElement {
   const isPlace = place !== NONE && place < app.model.places.count;
   const name = hasPlace && isPlace ? folded(labelOf(app.model, place).text) : '';
   return h(
@@ -31,6 +31,7 @@ export function findingItem(app: App, { place, severity, confidence, title, more
         { class: 'hot-what' },
         h('span', { class: 'hot-name wrapped' }, visible(folded(title))),
         name && !title.includes(name) ? muted(visible(name)) : null,
+        run && h('span', { class: 'badge', title: 'The run that this was found in' }, visible(run)),
         ...more.map((text) => h('span', { class: 'hot-more' }, visible(text))),
       ),
     ),
