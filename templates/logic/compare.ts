@@ -55,6 +55,15 @@ export function comparedColumns(model: Model, base: string, shown: readonly Colu
   return wanted.length ? wanted : [...shown];
 }
 
+/** The differences of all other runs from the base of the first difference; none if runs are not compared. */
+export function allDifferences(columns: Columns): Column[] {
+  const first = firstDifference(columns);
+  if (!first) return [];
+  const { of, base } = first.difference!;
+  const others = runsOf(columns.model).map((run) => counterpart(columns.model, base.index, run)).filter((i) => i >= 0 && i !== base.index && i !== of.index);
+  return [first, ...others.map((i) => columns.get(`${i}-${base.index}i`)).filter((c) => c !== null)];
+}
+
 /** The first difference of two runs: the criterion of a comparison. */
 export function firstDifference(columns: Columns): Column | null {
   const { model } = columns;

@@ -42,7 +42,7 @@ export class Rows {
     const at = this.#columns.get(column);
     if (at === undefined) return '';
     const text = cellText(this.model, this.info.columns[at], this.rows, this.rows.cells[at][row]);
-    return this.info.columns[at].to === 'thread' ? threadName(text) : text;
+    return this.info.columns[at].to === 'threads' ? threadName(text) : text;
   }
 
   /** Of which run a row is; the only one where tables do not say. */

@@ -2020,7 +2020,7 @@ function tableOf(name: string, columns: string, lines: readonly string[]): { inf
 
 // Two runs of one program: three barriers with two threads, two of them with four.
 const phaseTables = [
-  tableOf('thread', 'number:count name:text', ['10 a', '2 a', '1 b']),
+  tableOf('threads', 'number:count name:text', ['10 a', '2 a', '1 b']),
   tableOf('barriers', 'run:ref:run name:text kind:text number:count phase:count barrier:count', [
     '0 first pthread 1 100 10',
     '0 second pthread 2 50 50',
@@ -2036,7 +2036,7 @@ const phaseTables = [
     '0 0 1 4 CLOCK 1 5',
   ]),
   tableOf('episodes', 'run:ref:run barrier:ref:barriers begin:time last:time', ['0 0 100 160', '0 1 160 200', '1 3 1 2']),
-  tableOf('arrivals', 'run:ref:run episode:ref:episodes thread:ref:thread arrived:time', [
+  tableOf('arrivals', 'run:ref:run episode:ref:episodes thread:ref:threads arrived:time', [
     '0 1 0 190',
     '0 0 0 160',
     '0 0 1 120',
@@ -2044,7 +2044,7 @@ const phaseTables = [
     '1 2 2 2',
     '0 - 1 7',
   ]),
-  tableOf('waits_for', 'run:ref:run waiter:ref:thread thread:ref:thread waited:count', [
+  tableOf('waits_for', 'run:ref:run waiter:ref:threads thread:ref:threads waited:count', [
     '0 0 1 30',
     '0 0 1 12',
     '0 1 0 7',

@@ -4,7 +4,7 @@
 
 import { callersOf } from '../logic/calls';
 import { Columns } from '../logic/columns';
-import { counterpart, differences, firstDifference, runOf, runsOf } from '../logic/compare';
+import { allDifferences, counterpart, differences, firstDifference, runOf, runsOf } from '../logic/compare';
 import { findingsAt } from '../logic/diagnosis';
 import { distributionAt, metricsByThread } from '../logic/distribution';
 import { formatAs, formatExact, formatPercent, formatScaled, formatShort, formatSigned, plural, scaleAmong, scaleFor, share, unitIn } from '../logic/format';
@@ -388,6 +388,8 @@ function testRuns(): void {
   equal(runOf(dotted, 0), '', 'runs: nothing before the dot');
   equal(firstDifference(new Columns(old))?.id, '3i', 'runs: a difference that is stored');
   equal(firstDifference(new Columns({ ...old, metrics: metrics.slice(0, 3) }))?.id, '1-0i', 'runs: and one that is made');
+  const three = { ...model(HEAT, ['a', 'b', 'c'].map((run) => metric(`${run}.T`, { event: 'T' }))), version: 1 };
+  equal(allDifferences(new Columns(three)).map((c) => c.id), ['1-0i', '2-0i'], 'runs: each other one with the base');
   equal(firstDifference(new Columns({ ...m, metrics: [metric('A')] })), null, 'runs: nothing to compare');
 
   const run = (more: Partial<Run>): Run => ({ name: 'r', machine: 'm', command: 'c', asked: 'e', modules: ['x'], facts: [], firstProcess: 0, processes: 1, root: 0,

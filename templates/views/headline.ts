@@ -3,7 +3,7 @@
 
 import { Kind, NONE, type PlaceIx } from '../model/data';
 import type { Column } from '../logic/columns';
-import { firstDifference, runOf } from '../logic/compare';
+import { allDifferences, runOf } from '../logic/compare';
 import { findingsAt } from '../logic/diagnosis';
 import { formatPercent, formatShort, plural } from '../logic/format';
 import type { HotPlace } from '../logic/hot_places';
@@ -23,8 +23,11 @@ const link = (app: App, place: PlaceIx, text: string): HTMLElement =>
   button(visible(text), 'Show it in the code', () => app.selectInTree(place), 'headline-link');
 
 export function headline(app: App, column: Column, hot: readonly HotPlace[] | null): HTMLElement | null {
-  const difference = firstDifference(app.columns);
-  if (difference) return app.columns.isReady(difference) ? verdict(app, difference) : null;
+  const [first, ...others] = allDifferences(app.columns);
+  if (first) {
+    const lines = others.map((other) => h('p', { class: 'subline' }, verdict(app, other)));
+    return h('section', { class: 'headline' }, h('h1', null, verdict(app, first)), ...lines);
+  }
   if (!hot) return h('section', { class: 'headline' }, h('h1', null, 'Reading the call paths …'));
   const [top, next] = hot;
   const whole = app.columns.whole(column);
@@ -58,21 +61,21 @@ function lastAt(app: App, line: PlaceIx): string {
 }
 
 /** Of two runs: which is faster, by how much, and whether the difference exceeds the sampling error. */
-function verdict(app: App, difference: Column): HTMLElement | null {
+function verdict(app: App, difference: Column): string {
   const { columns, model } = app;
   const { of, base } = difference.difference!;
   const [value, before] = [columns.total(difference), columns.total(base)];
-  if (Number.isNaN(value) || !(before > 0)) return null;
+  if (!columns.isReady(difference) || Number.isNaN(value) || !(before > 0)) return '';
   const error = columns.error(difference, value, null, 0);
   const scale = app.scale(base);
   const text = (x: number): string => `${formatShort(x, scale, error)} ${scale.unit}`;
   const [one, other] = [of, base].map((c) => runOf(model, c.index));
   const numbers = `${text(before + value)} instead of ${text(before)}`;
-  const words =
+  return visible(
     Math.abs(value) < error
       ? `${one} and ${other} do not differ beyond the noise of sampling: ${numbers}, ± ${text(error)}.`
-      : `${one} takes ${formatPercent(Math.abs(value), before)}% ${value < 0 ? 'less' : 'more'} than ${other}: ${numbers}, ± ${text(error)}.`;
-  return h('section', { class: 'headline' }, h('h1', null, visible(words)));
+      : `${one} takes ${formatPercent(Math.abs(value), before)}% ${value < 0 ? 'less' : 'more'} than ${other}: ${numbers}, ± ${text(error)}.`,
+  );
 }
 
 /** Parallel efficiency = load balance × the rest, as POP defines them, from busy time and waiting at barriers. */

@@ -3,7 +3,7 @@
 
 import { type Metric, NONE, type PlaceIx, type Process, type Run } from '../model/data';
 import type { Column } from '../logic/columns';
-import { counterpart, differences, firstDifference } from '../logic/compare';
+import { allDifferences, counterpart, differences, firstDifference } from '../logic/compare';
 import { distributionAt, evenParts, type Share, sortedShares, summed } from '../logic/distribution';
 import { formatExact, formatPercent, formatShort, plural, scaleFor, timeText } from '../logic/format';
 import { shortName } from '../logic/labels';
@@ -92,7 +92,7 @@ function numberLine(app: App, column: Column, processes: readonly Process[]): HT
     ),
   ];
   const wall = Math.max(...processes.map((p) => p.seconds ?? NaN));
-  if (Number.isFinite(wall)) facts.push(fact(`${wall >= 100 ? wall.toFixed(0) : wall.toFixed(2)} s`, 'from start to end'));
+  if (Number.isFinite(wall)) facts.push(fact(wall >= 100 ? wall.toFixed(0) : wall.toFixed(2), 's from start to end'));
   const threads = processes.reduce((n, p) => n + p.threads, 0);
   if (threads > 0) facts.push(fact(String(threads), threads === 1 ? 'thread' : 'threads'));
   const ranks = processes.filter((p) => p.rank >= 0).length;
@@ -121,8 +121,8 @@ const isMain = (runs: readonly Run[], processes: readonly Process[], p: Process)
 // ---- where: the modules ----
 
 export function whereBars(app: App, column: Column): HTMLElement[] {
-  const difference = firstDifference(app.columns)?.difference;
-  const runs = difference ? [difference.base, difference.of] : [column];
+  const compared = allDifferences(app.columns).map((c) => c.difference!);
+  const runs = compared.length ? [compared[0].base, ...compared.map((d) => d.of)].slice(0, MOST_RUNS) : [column];
   for (const run of runs) if (!app.columns.isReady(run)) return [];
   const whole = Math.max(...runs.map((r) => Math.abs(app.columns.total(r))));
   const bars = runs.map((run) => ({ run, parts: whereParts(app.model, app.columns.values(run, null)) }));

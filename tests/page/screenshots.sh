@@ -91,8 +91,8 @@ versions() {
         done && comparison 'particles: before and after' before after >versions.xml && build versions versions.xml
 }
 sizes() {
-    make -C examples/heat && for n in 100 150 200; do record -o "measurements/n$n" -- examples/heat/heat $n || return; done &&
-        comparison 'heat: three sizes' n100 n150 n200 >sizes.xml && build sizes sizes.xml
+    make -C examples/heat && for n in 200 300 400; do record -o "measurements/n$n" -- examples/heat/heat $n || return; done &&
+        comparison 'heat: three sizes' n200 n300 n400 >sizes.xml && build sizes sizes.xml
 }
 memory() {
     if [ -d codes/STREAM ]; then
