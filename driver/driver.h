@@ -95,7 +95,7 @@ bool driver_ranks_speak(void); /* is this the one that says what all have to say
 bool driver_ranks_end(bool failed);
 void driver_ranks_abort(int status); /* ends all of them */
 
-/* A library that goes into other programs: of the folder HPCVIEW_LIB; in the build tree, of .libs; or the installed one,
+/* A library that goes into other programs: of the folder HPCVIEW_LIB; of the build tree; or the installed one,
    which may have been moved with all of hpcview. Caller frees. */
 char *driver_library_path(const char *name);
 /* The folder of machine files: HPCVIEW_MACHINES, the build tree's, or the installed one. Caller frees. */

@@ -52,7 +52,7 @@ char *driver_library_path(const char *name)
     const char *named = getenv("HPCVIEW_LIB");
     if (named && *named)
         return path_join(named, name);
-    char *built = mem_printf("../.libs/%s", name), *path = beside_command(built);
+    char *built = mem_printf("../%s", name), *path = beside_command(built);
     mem_free(built);
     return path ? path : installed(PKGLIBDIR, name);
 }

@@ -26,7 +26,7 @@ RUNTIME_SOURCES = %D%/mhsim.h %D%/shared_layout.h %D%/engine/worker.h %D%/engine
 	%D%/runtime/objects.c %D%/runtime/state.c %D%/runtime/window.c \
 	%D%/runtime/modules.h %D%/runtime/modules.c %D%/runtime/variables.h %D%/runtime/variables.c
 # No sanitizer in here: it is loaded into programs that have none.
-RUNTIME_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
+RUNTIME_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(HPCVIEW_CFLAGS) -fno-builtin
 
 check_PROGRAMS += %D%/runtime/modules_test
 TESTS += %D%/runtime/modules_test
@@ -41,10 +41,11 @@ TESTS += %D%/runtime/runtime_test
 %C%_runtime_runtime_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 # The library that hpcview-cc links into programs.
-pkglib_LTLIBRARIES += libhpcview-simulate.la
-libhpcview_simulate_la_SOURCES = $(RUNTIME_SOURCES) %D%/instrument/hooks.c
-libhpcview_simulate_la_CFLAGS = $(RUNTIME_CFLAGS)
-libhpcview_simulate_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs -Wl,-soname,libhpcview-simulate.so
+modules_PROGRAMS += libhpcview-simulate.so
+libhpcview_simulate_so_SOURCES = $(RUNTIME_SOURCES) %D%/instrument/hooks.c
+libhpcview_simulate_so_CFLAGS = $(RUNTIME_CFLAGS)
+libhpcview_simulate_so_LDFLAGS = -shared -Wl,-z,defs -Wl,-soname,libhpcview-simulate.so
+libhpcview_simulate_so_LDADD =
 
 wrappers = %D%/hpcview-cc %D%/hpcview-c++ %D%/hpcview-fc
 bin_SCRIPTS = $(wrappers)
@@ -68,14 +69,15 @@ endif
 %C%_instrument_qemu_test_LDADD = $(ZYDIS_LIBS) $(CAPSTONE_LIBS)
 
 # The plugin for QEMU, and the library preloaded into programs that run there.
-pkglib_LTLIBRARIES += libhpcview-simulate-qemu.la libhpcview-simulate-heap.la
-libhpcview_simulate_qemu_la_SOURCES = $(RUNTIME_SOURCES) %D%/instrument/decode.h %D%/instrument/decode.c %D%/instrument/qemu_api.h %D%/instrument/qemu.c
-libhpcview_simulate_qemu_la_CFLAGS = $(RUNTIME_CFLAGS)
-libhpcview_simulate_qemu_la_LDFLAGS = -module -avoid-version -shared
-libhpcview_simulate_qemu_la_LIBADD = $(ZYDIS_LIBS)
-libhpcview_simulate_heap_la_SOURCES = %D%/shared_layout.h %D%/instrument/heap.c
-libhpcview_simulate_heap_la_CFLAGS = $(RUNTIME_CFLAGS)
-libhpcview_simulate_heap_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
+modules_PROGRAMS += libhpcview-simulate-qemu.so libhpcview-simulate-heap.so
+libhpcview_simulate_qemu_so_SOURCES = $(RUNTIME_SOURCES) %D%/instrument/decode.h %D%/instrument/decode.c %D%/instrument/qemu_api.h %D%/instrument/qemu.c
+libhpcview_simulate_qemu_so_CFLAGS = $(RUNTIME_CFLAGS)
+libhpcview_simulate_qemu_so_LDFLAGS = -shared
+libhpcview_simulate_qemu_so_LDADD = $(ZYDIS_LIBS)
+libhpcview_simulate_heap_so_SOURCES = %D%/shared_layout.h %D%/instrument/heap.c
+libhpcview_simulate_heap_so_CFLAGS = $(RUNTIME_CFLAGS)
+libhpcview_simulate_heap_so_LDFLAGS = -shared -Wl,-z,defs
+libhpcview_simulate_heap_so_LDADD =
 
 dist_check_SCRIPTS += tests/simulate/simulate.sh tests/simulate/sweep.sh
 EXTRA_DIST += tests/simulate/programs/arrays.f90 tests/simulate/programs/avx512.c tests/simulate/programs/frames.c tests/simulate/programs/multiply.c \

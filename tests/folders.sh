@@ -155,7 +155,7 @@ check "and nothing else" test "$(printf '%s\n' "$found" | wc -l)" = 3
 # ---- calls, from the object files --------------------------------------------------------------
 # Each line: D or U, source, symbol; of objects whose source exists and is part of the product.
 list_symbols() {
-    (cd "$1" && find . -name '*.o' | sed 's,^\./,,' | grep -Ev '^(tests|share|templates)/|(_test|_fuzz)(-|\.o)|/\.libs/' | sort |
+    (cd "$1" && find . -name '*.o' | sed 's,^\./,,' | grep -Ev '^(tests|share|templates)/|(_test|_fuzz)(-|\.o)' | sort |
         while read -r object; do
             source=$(printf '%s' "$object" | sed 's,/[^/]*-\([^/]*\)$,/\1,; s,\.o$,.c,')
             [ -f "$2/$source" ] || continue

@@ -133,7 +133,7 @@ compiler=$1 optimize=-O0
 shift
 case $compiler in gcc*) optimize=-O1 ;; esac
 cd /hpcview || exit 1
-DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $compiler autoconf automake libtool pkg-config make libxml2-dev zlib1g-dev \
+DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $compiler autoconf automake pkg-config make libxml2-dev zlib1g-dev \
     libelf-dev libdwarf-dev libzydis-dev libpapi-dev libcapstone-dev libzstd-dev libiberty-dev >install.log 2>&1 || { tail -n 1 install.log; exit 1; }
 [ -f configure ] || autoreconf -i >autoreconf.log 2>&1
 mkdir -p build-$compiler && cd build-$compiler || exit 1

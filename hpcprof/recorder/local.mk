@@ -9,11 +9,12 @@ RECORDER_SOURCES = hpcprof/format/format.h %D%/recorder.h %D%/protocol.h \
 	%D%/sampling/signals.c %D%/sampling/timers.c \
 	%D%/process/process.h %D%/process/environment.c %D%/process/main.c %D%/process/threads.c %D%/process/wrap.c
 
-pkglib_LTLIBRARIES += libhpcview-record.la
-libhpcview_record_la_SOURCES = $(RECORDER_SOURCES)
+modules_PROGRAMS += libhpcview-record.so
+libhpcview_record_so_SOURCES = $(RECORDER_SOURCES)
 # No sanitizer in here: it is loaded into programs that have none.
-libhpcview_record_la_CFLAGS = -std=gnu11 -fvisibility=hidden $(HPCVIEW_CFLAGS)
-libhpcview_record_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,defs
+libhpcview_record_so_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(HPCVIEW_CFLAGS)
+libhpcview_record_so_LDFLAGS = -shared -Wl,-z,defs
+libhpcview_record_so_LDADD =
 
 # The same for static programs: the linker's --wrap instead of interposition (link-flags).
 pkglib_LIBRARIES = libhpcview-record.a
@@ -209,11 +210,12 @@ EXTRA_DIST += tests/paths/perf.sh tests/paths/known.awk tests/paths/programs/kno
 	tests/paths/programs/astray.c tests/paths/programs/resumed.cc tests/bench/paths.sh
 
 # ---- inside measured programs: the recorder, and in front of it barriers and waits -------------------------------
-pkglib_LTLIBRARIES += libhpcview-record-phases.la
-libhpcview_record_phases_la_SOURCES = $(RECORDER_SOURCES) phases/tables.h %D%/barriers/barriers.h %D%/barriers/registration.c %D%/barriers/core.c %D%/barriers/sites.c %D%/barriers/episodes.c %D%/barriers/barrier.c %D%/barriers/teams.c \
+modules_PROGRAMS += libhpcview-record-phases.so
+libhpcview_record_phases_so_SOURCES = $(RECORDER_SOURCES) phases/tables.h %D%/barriers/barriers.h %D%/barriers/registration.c %D%/barriers/core.c %D%/barriers/sites.c %D%/barriers/episodes.c %D%/barriers/barrier.c %D%/barriers/teams.c \
 	%D%/barriers/write.c %D%/barriers/notify.c %D%/barriers/pthreads.c %D%/barriers/real_symbol.c %D%/barriers/gomp.c %D%/barriers/ompt.c %D%/barriers/mpi.c
-libhpcview_record_phases_la_CFLAGS = $(libhpcview_record_la_CFLAGS)
-libhpcview_record_phases_la_LDFLAGS = $(libhpcview_record_la_LDFLAGS)
+libhpcview_record_phases_so_CFLAGS = $(libhpcview_record_so_CFLAGS)
+libhpcview_record_phases_so_LDFLAGS = $(libhpcview_record_so_LDFLAGS)
+libhpcview_record_phases_so_LDADD =
 
 check_PROGRAMS += %D%/barriers/barrier_test
 TESTS += %D%/barriers/barrier_test

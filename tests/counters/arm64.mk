@@ -10,12 +10,12 @@ command := $(shell find support hpcprof -name '*.c' ! -path 'hpcprof/recorder/*'
 INSTALLED := '-DPREFIX="/nowhere"' '-DBINDIR="/nowhere/bin"' '-DPKGLIBDIR="/nowhere/lib/hpcview"' '-DPKGDATADIR="/nowhere/share/hpcview"'
 programs := $(wildcard tests/counters/programs/*.c)
 
-all: $(OUT)/driver/hpcview $(OUT)/.libs/libhpcview-record.so $(programs:tests/counters/programs/%.c=$(OUT)/programs/%)
+all: $(OUT)/driver/hpcview $(OUT)/libhpcview-record.so $(programs:tests/counters/programs/%.c=$(OUT)/programs/%)
 .SECONDARY:
 
 $(OUT)/driver/hpcview: $(command:%.c=$(OUT)/objects/%.o)
 	$(CC) $(FLAGS) -Wl,--gc-sections -o $@ $^ -lxml2 -lpapi -lpfm -lz -lm
-$(OUT)/.libs/libhpcview-record.so: $(recorder:%.c=$(OUT)/objects/%.o)
+$(OUT)/libhpcview-record.so: $(recorder:%.c=$(OUT)/objects/%.o)
 	$(CC) $(FLAGS) -shared -Wl,-z,defs -o $@ $^
 $(OUT)/objects/hpcprof/recorder/%.o: hpcprof/recorder/%.c $(OUT)/config.h
 	@mkdir -p $(@D)

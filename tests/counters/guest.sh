@@ -74,7 +74,7 @@ guest_make() {
 
 # guest_build: builds the programs for the guest. A failure is an error, described in $arm64/make.log.
 guest_build() {
-    mkdir -p "$arm64/driver" "$arm64/.libs" "$arm64/programs" && guest_configuration && guest_initrd && : >"$arm64/config.status" &&
+    mkdir -p "$arm64/driver" "$arm64/programs" && guest_configuration && guest_initrd && : >"$arm64/config.status" &&
         ln -sfn "$top_srcdir/share" "$arm64/share" && guest_make all >"$arm64/make.log" 2>&1
 }
 

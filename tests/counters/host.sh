@@ -285,7 +285,7 @@ check_errors() {
 installed_in() {
     mkdir -p "$1"
     make -s -C "$top_builddir" install DESTDIR="$1/stage" >"$scratch/install.log" 2>&1
-    for installed in driver/hpcview .libs/libhpcview-record.so; do
+    for installed in driver/hpcview libhpcview-record.so; do
         find "$1/stage" -name "${installed##*/}" -type f -exec cp "$arm64/$installed" {} \;
     done
 }

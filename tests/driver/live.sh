@@ -75,7 +75,7 @@ check_match "which are in it" "$out" "event perf::PAGE-FAULTS "
 run "$hpcview" print --table search --format csv twice.db
 check_equal "since which each property could be tested" "$(printf '%s\n' "$out" | awk -F, '/^(NotOptimized|PageFaults),/ { print $1, $(NF - 2) }' | sort | tr '\n' ' ')" \
     "NotOptimized 1 PageFaults 2 "
-if command -v qemu-x86_64 >/dev/null && [ -f "$top_builddir/.libs/libhpcview-simulate-qemu.so" ]; then
+if command -v qemu-x86_64 >/dev/null && [ -f "$top_builddir/libhpcview-simulate-qemu.so" ]; then
     run "$hpcview" diagnose --keep all -- ./busy
     check_equal "then its memory is simulated, of what has the time alone" "$(printf '%s\n' "$err" | sed -n 's/^hpcview: experiment 3: //p')" \
         "simulated memory (for MemoryBound) of work"

@@ -18,7 +18,7 @@ $CC -O2 -g -fomit-frame-pointer -I"$programs" -o "$scratch/many" -pthread "$prog
 limited() {
     rm -rf "$scratch/m"
     mkdir "$scratch/m"
-    LD_PRELOAD=$top_builddir/.libs/libhpcview-record.so HPCVIEW_RECORD="dir=$scratch/m
+    LD_PRELOAD=$top_builddir/libhpcview-record.so HPCVIEW_RECORD="dir=$scratch/m
 $3
 paths=1
 paths_max=$2" "$scratch/many" >"$scratch/told"

@@ -81,7 +81,7 @@ run "$hpcview" record -o "$scratch/outer" -- "$hpcview" record -o "$scratch/inne
 check "hpcview record inside hpcview record" test "$status" = 5
 check "each has its own: the inner one the program" test -n "$(ls "$scratch/inner" | grep -v hpcview)" -a -n "$(ls "$scratch/outer" | grep hpcview)"
 mkdir "$scratch/a b:c"
-cp "$top_builddir/.libs/libhpcview-record.so" "$scratch/a b:c/libhpcview-record.so" 2>/dev/null &&
+cp "$top_builddir/libhpcview-record.so" "$scratch/a b:c/libhpcview-record.so" 2>/dev/null &&
     run env HPCVIEW_RECORDER="$scratch/a b:c/libhpcview-record.so" "$hpcview" record -o "$scratch/a b:c/m" -- true &&
     check "a recorder in a path with blanks and colons" test -n "$(ls "$scratch/a b:c/m" 2>/dev/null)"
 run env HPCVIEW_RECORDER="$scratch/none.so" "$hpcview" record -o "$scratch/m0" -- true

@@ -16,7 +16,7 @@ takes() {
 }
 
 for name in record record-phases simulate simulate-heap; do # (the plugin is in QEMU)
-    library=$top_builddir/.libs/libhpcview-$name.so
+    library=$top_builddir/libhpcview-$name.so
     allowed=
     case $name in record*) allowed=opendir ;; esac # where PAPI is loaded, which uses the heap itself
     [ ! -f "$library" ] || check_equal "libhpcview-$name.so keeps to the rules" "$(takes "$library")" "$allowed"
