@@ -19,8 +19,8 @@ uint32_t columns_add_statistic(struct maker *m, str_id name, enum statistic whic
         .formula = name,
         .run = of.metric.run,
         .unit = which == STAT_IMBALANCE || which == STAT_ARGMAX ? 0
-                : which == STAT_COUNT   ? strtab_add(m->strings, parts[over])
-                                        : of.metric.unit,
+                : which == STAT_COUNT                           ? strtab_add(m->strings, parts[over])
+                                                                : of.metric.unit,
         .estimated = of.metric.estimated,
         .has_exclusive = true,
         .exact_total = NAN,
