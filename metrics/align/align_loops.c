@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Matching loops of several builds: those that begin at one line, else the nearest that share lines. Compilers make
- * other copies of a loop, so copies are not compared with each other: in a procedure of several builds they are one.
- */
+/* Matching loops of several builds: those that begin at one line, else the nearest that share lines. */
 #include "metrics/align/align_int.h"
 
 /* ---- loops ------------------------------------------------------------------------------------------- */
@@ -64,26 +61,12 @@ static place_ix near_loop(const struct matcher *m, const struct aligned_loop *l)
     return best;
 }
 
-/* Another build has the procedure that the loop is in. */
-static bool has_other_build(const struct matcher *m, place_ix loop)
-{
-    place_ix up = loop;
-    while (up != PLACE_NONE && m->c->places.items[up].kind != PLACE_PROC)
-        up = m->c->places.items[up].parent;
-    return up != PLACE_NONE &&
-           m->procedures.items[m->procedures.items[m->procedure_of[up]].as].runs & ~m->place_runs[loop];
-}
-
 /* All loops of a place together: those that begin at the same line have precedence. */
 void align_loops(struct matcher *m, place_ix parent)
 {
     struct loops rest = {0};
     for (uint32_t k = m->loop_first[parent]; k < m->loop_first[parent + 1]; k++) {
         struct aligned_loop l = {.p = m->c->places.items[m->loops[k]], .old = m->loops[k]};
-        if (l.p.line_first && has_other_build(m, l.old)) {
-            l.p.instance = l.p.instances = 1;
-            m->c->ordinals.items[l.old] = 0;
-        }
         l.key = align_bring_forward(m, l.old, &l.p);
         place_ix known = align_find(m, &l.key);
         if (known != ROW_NONE)

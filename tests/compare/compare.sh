@@ -64,31 +64,6 @@ if command -v clang >/dev/null; then
         check "with a time by each" test -n "$(ratio "$f")"
     done
     shown
-    # clang makes two loops of this one, gcc one
-    cat >short.c <<'END'
-#include <stdlib.h>
-__attribute__((noinline)) static double row(const double *a, const int *x, int n)
-{
-    double s = 0;
-    for (int j = 0; j < n; j++)
-        s += a[j] * a[x[j]];
-    return s;
-}
-int main(int argc, char **argv)
-{
-    static double a[64];
-    static int x[64];
-    double s = argc;
-    long times = 500 * atol(argv[1]);
-    int n = argc + 24;
-    while (times--)
-        a[times & 63] = s += row(a, x, n);
-    return s < 0;
-}
-END
-    built short-gcc short.c ${CC-cc} -O3 && measured short-gcc && built short-clang short.c clang -O3 && measured short-clang
-    run "$hpcview" print --diff --tree --threshold 0 short-gcc.measurements short-clang.measurements
-    check "copies of a loop that one compiler makes are not compared" test "$(printf '%s\n' "$out" | grep -c 'loop at short.c:5')" = 1
 else
     skip "gcc and clang" "no clang here"
 fi
