@@ -5,7 +5,7 @@ FLAGS := --sysroot=$(SYSTEM) -B$(SYSTEM)/usr/lib/aarch64-linux-gnu -std=gnu11 -D
 	-I$(OUT) -I. -I$(BUILD) -Ihpcprof/recorder/include -I$(SYSTEM)/usr/include/libxml2
 recorder := $(shell find $(addprefix hpcprof/recorder/,base unwind output sampling process) -name '*.c' ! -name 'static_note.c' ! -name '*_test.c' ! -name '*_fuzz.c')
 command := $(shell find support hpcprof -name '*.c' ! -path 'hpcprof/recorder/*' ! -name '*_test.c' ! -name '*_fuzz.c') \
-	$(addprefix driver/,main.c operands.c options.c paths.c ranks.c cmd_record.c cmd_events.c cmd_info.c) bloop/symbolizer.c phases/barrier_log.c \
+	$(addprefix driver/,main.c operands.c options.c paths.c ranks.c cmd_record.c cmd_events.c cmd_info.c cmd_merge.c) bloop/symbolizer.c phases/barrier_log.c \
 	$(shell find metrics -name 'blocks.c' -o -name 'expr*.c' ! -name '*_test.c' ! -name '*_fuzz.c' -o -name 'mathml.c') tests/counters/command.c
 INSTALLED := '-DPREFIX="/nowhere"' '-DBINDIR="/nowhere/bin"' '-DPKGLIBDIR="/nowhere/lib/hpcview"' '-DPKGDATADIR="/nowhere/share/hpcview"'
 programs := $(wildcard tests/counters/programs/*.c)
