@@ -284,9 +284,14 @@ static size_t rank_end(const struct hpcprof *p)
 {
     size_t end = 0;
     for (size_t i = 0; i < p->process_count; i++)
-        if (p->processes[i].rank >= (int64_t)end)
+        if (p->processes[i].rank >= (int64_t)end && p->processes[i].rank < HPCPROF_RANKS_MOST)
             end = (size_t)p->processes[i].rank + 1;
     return end;
+}
+
+static bool has_rank(const struct hpcprof_process *process, size_t ranks)
+{
+    return process->rank >= 0 && (size_t)process->rank < ranks;
 }
 
 /* Takes the text. */
@@ -301,7 +306,7 @@ static void add_to_group(struct groups *g, const struct hpcprof *p, size_t ranks
     } else
         mem_free(text);
     g->items[i - 1].processes++;
-    if (p->processes[process].rank >= 0)
+    if (has_rank(&p->processes[process], ranks))
         g->items[i - 1].ranks[p->processes[process].rank] = true;
 }
 
@@ -370,7 +375,7 @@ static void show_spread(const struct hpcprof *p, const char *what, const double 
     double *sums = mem_calloc(end + 1, sizeof *sums), total = 0;
     bool *here = mem_calloc(end + 1, sizeof *here);
     for (size_t i = 0; i < p->process_count; i++)
-        if (!ranks || p->processes[i].rank >= 0) {
+        if (!ranks || has_rank(&p->processes[i], ranks)) {
             size_t at = ranks ? (size_t)p->processes[i].rank : i;
             sums[at] += values[i];
             here[at] = true;
@@ -490,10 +495,10 @@ static void show_file_sums(const char *path, const struct text_list *files, bool
     *sound &= cut + unusable == 0;
 }
 
-static bool is_asked_for(const struct hpcprof *p)
+static bool is_asked_for(int32_t rank)
 {
     for (size_t i = 0; i < opt.ranks.count; i++)
-        if (p->processes[0].rank >= 0 && strtoul(opt.ranks.items[i], NULL, 10) == (unsigned long)p->processes[0].rank)
+        if (rank >= 0 && strtoul(opt.ranks.items[i], NULL, 10) == (unsigned long)rank)
             return true;
     return false;
 }
@@ -506,8 +511,9 @@ static int show_ranks(struct session *s, const char *path, const struct text_lis
         struct hpcprof *p;
         struct hpcprof_reading how = {.summed = !opt.threads};
         struct warnings *w = warnings_create();
-        if (hpcprof_read_as(files->items[i], &how, &p, w, NULL) == 0) {
-            if (p->process_count && is_asked_for(p) && show_file(files->items[i], sound, NULL) == 0) {
+        if (is_asked_for(hpcprof_rank_in(files->items[i])) &&
+            hpcprof_read_as(files->items[i], &how, &p, w, NULL) == 0) {
+            if (p->process_count && show_file(files->items[i], sound, NULL) == 0) {
                 show_all(p, false);
                 shown++;
             }

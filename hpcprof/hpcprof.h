@@ -143,6 +143,8 @@ struct hpcprof_reading {
        itself is read by all, and seen by the first. May be NULL. */
     const struct ranks *ranks;
 };
+/* The rank of the first process of a file; -1: it has none, or the file cannot be read. */
+int32_t hpcprof_rank_in(const char *path);
 /* The measurement goes to *out; with out NULL only `each` is called, and ranks do not wait for each other. */
 int hpcprof_read_as(const char *path, const struct hpcprof_reading *, struct hpcprof **, struct warnings *,
                     struct err *);
@@ -199,6 +201,8 @@ struct hpcprof_parts {
 };
 /* What all ranks of one start of a parallel program have in common, as the first process with such a note has it; "": none. */
 const char *hpcprof_job(const struct hpcprof *);
+/* Larger numbers of ranks are those of damaged files: no array is made for so many. */
+#define HPCPROF_RANKS_MOST (1 << 24)
 /* "0-3, 7" of the ranks that are `in`, cut if it is long; gives how many they are. */
 size_t hpcprof_ranges(const bool *in, size_t ranks, struct buf *);
 struct hpcprof_parts hpcprof_parts(const struct hpcprof_process *, size_t count);

@@ -55,8 +55,6 @@ static void warn_missing(const struct hpcprof *p, const char *path, size_t ranks
     mem_free(missing);
 }
 
-enum { RANKS_MOST = 1 << 24 };
-
 int hpcprof_check_jobs(const struct hpcprof *p, const char *path, struct warnings *w, struct err *err)
 {
     const char *job = hpcprof_job(p), *choice = NULL;
@@ -73,7 +71,7 @@ int hpcprof_check_jobs(const struct hpcprof *p, const char *path, struct warning
         if (strcmp(name, FORMAT_NOTE_CHOSEN) == 0)
             choice = value;
     }
-    if (ranks && ranks <= RANKS_MOST)
+    if (ranks && ranks <= HPCPROF_RANKS_MOST)
         warn_missing(p, path, ranks, choice, w);
     return 0;
 }

@@ -519,14 +519,14 @@ struct ranked_file {
 
 enum { NO_RANK = INT32_MAX };
 
-static uint32_t rank_in(const char *path)
+int32_t hpcprof_rank_in(const char *path)
 {
     struct filemap map;
     struct block b = {0};
     const char *why;
-    uint32_t rank = NO_RANK;
+    int32_t rank = -1;
     if (filemap_open(&map, path, NULL) < 0)
-        return NO_RANK;
+        return -1;
     struct cursor c = cursor_make(map.bytes, map.len);
     bool more = read_header(&c, path, NULL) == 0;
     while (more && b.type != FORMAT_PROCESS) /* the first block that the recorder writes; later in imports */
@@ -538,8 +538,7 @@ static uint32_t rank_in(const char *path)
             cursor_text(&at, &len);
         for (int i = 0; i < 3; i++) /* start, pid, parent */
             cursor_uleb(&at);
-        uint64_t number = cursor_uleb(&at) & INT32_MAX;
-        rank = number ? (uint32_t)number - 1 : NO_RANK;
+        rank = (int32_t)(cursor_uleb(&at) & INT32_MAX) - 1;
     }
     filemap_release(&map);
     return rank;
@@ -554,7 +553,8 @@ static int compare_ranked(const void *left, const void *right)
 static void find_rank(void *ctx, size_t i)
 {
     struct ranked_file *f = (struct ranked_file *)ctx + i;
-    f->rank = rank_in(f->path);
+    int32_t rank = hpcprof_rank_in(f->path);
+    f->rank = rank < 0 ? NO_RANK : (uint32_t)rank;
 }
 
 /* In the order of ranks, those of processes without one last: a rank's processes follow each other. */

@@ -29,6 +29,10 @@ run "$hpcview" info --rank 11 m
 check_equal "a rank that is not there" "$status $err" "2 hpcview: info: m has no file of rank 11"
 run "$hpcview" info --rank x m
 check_equal "not a rank" "$status $err" "2 hpcview: info: --rank needs a number, not 'x'"
+cp -r original huge
+PMI_RANK=2000000000 PMI_SIZE=12 "$hpcview" record -o huge -- /bin/true 2>>log
+run "$hpcview" info huge
+check_equal "a rank that no program has: shown as the others" "$status $(grep -c '^11 ranks' out)" "0 1"
 
 # half of them damaged, in two ways
 for rank in 0 1 2 3; do truncate -s -20 m/*."$rank".hpcprof; done
