@@ -61,7 +61,8 @@ static place_ix own_frame(const struct experiment *e, size_t tree, uint32_t node
     return PLACE_NONE;
 }
 
-/* The program's own code that runs inside MPI (a callback, a stub) does not make its module a library. */
+/* The module of a finding is a place inside it only if it is a library's: samples of the program's callbacks in MPI do not
+   make the program one. "[unknown]" has no name to decide by. */
 static bool is_program(const struct experiment *e, place_ix module)
 {
     return !is_in_library(e, module) && *strtab_get(e->strings, e->places[module].name) != '[';
@@ -71,6 +72,27 @@ static bool is_inside(const struct experiment *e, size_t tree, uint32_t node, co
 {
     place_ix place = node == NODE_NONE ? PLACE_NONE : experiment_node_place(e, tree, node);
     return place != PLACE_NONE && inside[place];
+}
+
+/* Adds the values of the nodes inside to the callers' costs, and gives the caller with most. Inclusive values are those of
+   the outermost nodes, which contain the others. */
+static place_ix add_costs(const struct experiment *e, size_t metric, size_t tree, enum value_form form,
+                          const uint8_t *inside, double *cost, double *all)
+{
+    place_ix most = PLACE_NONE;
+    for (uint32_t node = 1; node < e->trees[tree].node_count; node++) {
+        if (!is_inside(e, tree, node, inside) ||
+            (form == VALUE_INCLUSIVE && is_inside(e, tree, experiment_node_parent(e, tree, node), inside)))
+            continue;
+        double value = experiment_node_value(e, tree, metric, node, form);
+        place_ix own = value > 0 ? own_frame(e, tree, node, inside) : PLACE_NONE;
+        *all += value > 0 ? value : 0;
+        if (own == PLACE_NONE)
+            continue;
+        cost[own] += value;
+        most = most == PLACE_NONE || cost[own] > cost[most] ? own : most;
+    }
+    return most;
 }
 
 place_ix diagnosis_own_caller(const struct experiment *e, size_t metric, const place_ix *places, size_t count,
@@ -84,23 +106,11 @@ place_ix diagnosis_own_caller(const struct experiment *e, size_t metric, const p
         inside[places[i]] = e->places[places[i]].kind != PLACE_MODULE || !is_program(e, places[i]);
     for (place_ix i = 1; i < e->place_count; i++)
         inside[i] = inside[i] || inside[e->places[i].parent];
-    /* A function that only calls others has no value of its own: then with what it calls. */
-    for (int form = VALUE_EXCLUSIVE; tree != SIZE_MAX && most == PLACE_NONE; form = VALUE_INCLUSIVE) {
-        for (uint32_t node = 1; node < e->trees[tree].node_count; node++) {
-            if (!is_inside(e, tree, node, inside) ||
-                (form == VALUE_INCLUSIVE && is_inside(e, tree, experiment_node_parent(e, tree, node), inside)))
-                continue;
-            double value = experiment_node_value(e, tree, metric, node, (enum value_form)form);
-            place_ix own = value > 0 ? own_frame(e, tree, node, inside) : PLACE_NONE;
-            all += value > 0 ? value : 0;
-            if (own == PLACE_NONE)
-                continue;
-            cost[own] += value;
-            most = most == PLACE_NONE || cost[own] > cost[most] ? own : most;
-        }
-        if (form == VALUE_INCLUSIVE)
-            break;
-        all = most == PLACE_NONE ? 0 : all;
+    if (tree != SIZE_MAX)
+        most = add_costs(e, metric, tree, VALUE_EXCLUSIVE, inside, cost, &all);
+    if (tree != SIZE_MAX && most == PLACE_NONE) {
+        all = 0; /* a function that only calls others has no value of its own: then with what it calls */
+        most = add_costs(e, metric, tree, VALUE_INCLUSIVE, inside, cost, &all);
     }
     *part = most == PLACE_NONE ? 0 : cost[most] / all;
     mem_free(inside);
