@@ -327,8 +327,9 @@ static void put_orders(struct buf *b, const struct hpcprof_record_options *o, co
     }
     if (o->ranks)
         buf_printf(b, "\nranks=%s", o->ranks);
-    if (write_interval(o) > 0)
-        buf_printf(b, "\nwrite=%.0f", write_interval(o) * 1e9);
+    double interval = write_interval(o);
+    if (interval > 0)
+        buf_printf(b, "\nwrite=%.0f", interval * 1e9);
     for (size_t i = 0; o->environment && o->environment[i]; i++) {
         buf_str(b, i ? "," : "\nenv=");
         put_escaped(b, o->environment[i]);

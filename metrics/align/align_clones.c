@@ -22,11 +22,12 @@ static size_t named_by_source(const char *name)
     const char *region = strstr(name, OPENMP_REGION);
     if (region)
         return (size_t)(region - name) + strlen(OPENMP_REGION);
-    for (size_t i = 0; i < ARRAY_SIZE(lambdas); i++)
-        if (strstr(name, lambdas[i])) {
-            size_t to = (size_t)(strstr(name, lambdas[i]) - name), arguments = strcspn(name, "<");
-            return arguments < to ? arguments : to;
-        }
+    for (size_t i = 0; i < ARRAY_SIZE(lambdas); i++) {
+        const char *lambda = strstr(name, lambdas[i]);
+        size_t arguments = strcspn(name, "<");
+        if (lambda)
+            return arguments < (size_t)(lambda - name) ? arguments : (size_t)(lambda - name);
+    }
     return 0;
 }
 

@@ -132,12 +132,14 @@ const hottestFirst = (a: LoopOfPhase, b: LoopOfPhase): number => b.samples - a.s
 /** The loops of the phases that this barrier ends, the hottest first. Phases that other barriers began count by their samples. */
 export function loopsBefore(loops: Rows, barrier: number): LoopOfPhase[] {
   const all = loops.all().map((row) => loopAt(loops, row)).filter((l) => l.ended === barrier);
-  const samples = (of: (l: LoopOfPhase) => boolean): number => all.reduce((sum, l) => sum + (of(l) ? l.samples : 0), 0);
+  const samples = new Map<string, number>(); // of an event, and of its phases that one barrier begins
+  for (const l of all)
+    for (const of of [`${l.event}`, `${l.begun} ${l.event}`]) samples.set(of, (samples.get(of) ?? 0) + l.samples);
   const found = new Map<string, LoopOfPhase>();
   for (const l of all) {
     const key = `${l.place} ${l.event}`;
     const known = found.get(key);
-    const weight = samples((o) => o.begun === l.begun && o.event === l.event) / (samples((o) => o.event === l.event) || 1);
+    const weight = samples.get(`${l.begun} ${l.event}`)! / (samples.get(`${l.event}`) || 1);
     found.set(key, { ...l, samples: l.samples + (known?.samples ?? 0), share: l.share * weight + (known?.share ?? 0) });
   }
   return [...found.values()].filter((l) => l.place !== NONE).sort(hottestFirst);
