@@ -41,7 +41,8 @@ TESTS += %D%/runtime/runtime_test
 %C%_runtime_runtime_test_CFLAGS = -std=gnu11 $(HPCVIEW_CFLAGS) $(CHECK_CFLAGS)
 
 # The library that hpcview-cc links into programs.
-modules_PROGRAMS += libhpcview-simulate.so
+noinst_PROGRAMS += libhpcview-simulate.so
+modules_DATA += libhpcview-simulate.so
 libhpcview_simulate_so_SOURCES = $(RUNTIME_SOURCES) %D%/instrument/hooks.c
 libhpcview_simulate_so_CFLAGS = $(RUNTIME_CFLAGS)
 libhpcview_simulate_so_LDFLAGS = -shared -Wl,-z,defs -Wl,-soname,libhpcview-simulate.so
@@ -69,7 +70,8 @@ endif
 %C%_instrument_qemu_test_LDADD = $(ZYDIS_LIBS) $(CAPSTONE_LIBS)
 
 # The plugin for QEMU, and the library preloaded into programs that run there.
-modules_PROGRAMS += libhpcview-simulate-qemu.so libhpcview-simulate-heap.so
+noinst_PROGRAMS += libhpcview-simulate-qemu.so libhpcview-simulate-heap.so
+modules_DATA += libhpcview-simulate-qemu.so libhpcview-simulate-heap.so
 libhpcview_simulate_qemu_so_SOURCES = $(RUNTIME_SOURCES) %D%/instrument/decode.h %D%/instrument/decode.c %D%/instrument/qemu_api.h %D%/instrument/qemu.c
 libhpcview_simulate_qemu_so_CFLAGS = $(RUNTIME_CFLAGS)
 libhpcview_simulate_qemu_so_LDFLAGS = -shared

@@ -9,7 +9,8 @@ RECORDER_SOURCES = hpcprof/format/format.h %D%/recorder.h %D%/protocol.h \
 	%D%/sampling/signals.c %D%/sampling/timers.c \
 	%D%/process/process.h %D%/process/environment.c %D%/process/main.c %D%/process/threads.c %D%/process/wrap.c
 
-modules_PROGRAMS += libhpcview-record.so
+noinst_PROGRAMS += libhpcview-record.so
+modules_DATA += libhpcview-record.so
 libhpcview_record_so_SOURCES = $(RECORDER_SOURCES)
 # No sanitizer in here: it is loaded into programs that have none.
 libhpcview_record_so_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(HPCVIEW_CFLAGS)
@@ -210,7 +211,8 @@ EXTRA_DIST += tests/paths/perf.sh tests/paths/known.awk tests/paths/programs/kno
 	tests/paths/programs/astray.c tests/paths/programs/resumed.cc tests/bench/paths.sh
 
 # ---- inside measured programs: the recorder, and in front of it barriers and waits -------------------------------
-modules_PROGRAMS += libhpcview-record-phases.so
+noinst_PROGRAMS += libhpcview-record-phases.so
+modules_DATA += libhpcview-record-phases.so
 libhpcview_record_phases_so_SOURCES = $(RECORDER_SOURCES) phases/tables.h %D%/barriers/barriers.h %D%/barriers/registration.c %D%/barriers/core.c %D%/barriers/sites.c %D%/barriers/episodes.c %D%/barriers/barrier.c %D%/barriers/teams.c \
 	%D%/barriers/write.c %D%/barriers/notify.c %D%/barriers/pthreads.c %D%/barriers/real_symbol.c %D%/barriers/gomp.c %D%/barriers/ompt.c %D%/barriers/mpi.c
 libhpcview_record_phases_so_CFLAGS = $(libhpcview_record_so_CFLAGS)
