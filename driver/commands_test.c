@@ -734,6 +734,10 @@ int main(void)
     struct at_hand h = {0};
     struct cases c = {inputs, begin, take_option, take_input, make_output, &h, NULL, {0}};
     const char *tmp = getenv("TMPDIR");
+    /* A shell starts what follows "&" with SIGINT and SIGQUIT ignored, nohup with SIGHUP; commands respect that. */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
     programs = mem_strdup(getenv("PATH") ? getenv("PATH") : "");
     char *top = realpath(getenv("top_srcdir") ? getenv("top_srcdir") : ".", NULL);
     setenv("top_srcdir", top, 1);
